@@ -58,12 +58,13 @@ std::vector<float> CorrectedBias(const BiasLayer& layer,
   return bias;
 }
 
-// Every second sample, from the first on or from the second; or all.
-constexpr int kAllSamples = 2;
+// A half of paired_choice.h, or all.
+constexpr int kAllSamples = kHalves;
 std::vector<std::vector<double>> OfHalf(const std::vector<std::vector<double>>& samples, int half) {
   if (half == kAllSamples) return samples;
   std::vector<std::vector<double>> some;
-  for (size_t s = static_cast<size_t>(half); s < samples.size(); s += 2) some.push_back(samples[s]);
+  for (size_t s = static_cast<size_t>(half); s < samples.size(); s += kHalves)
+    some.push_back(samples[s]);
   return some;
 }
 
@@ -193,17 +194,12 @@ class Corrector {
     }
   }
 
-  // The outputs' quality of every sample with the biases that the other half of the samples gives:
-  // on its own samples a correction looks better than it is.
   std::vector<double> RunHeldOut() {
-    std::vector<double> quality(static_cast<size_t>(correction_.report.samples));
-    for (const int half : {0, 1}) {
-      CorrectAlone(1 - half);
+    return HeldOutQuality(static_cast<size_t>(correction_.report.samples), [&](int half) {
+      CorrectAlone(half);
       Quantize();
-      const std::vector<double> all = RunInteger({}).quality;
-      for (size_t s = static_cast<size_t>(half); s < all.size(); s += 2) quality[s] = all[s];
-    }
-    return quality;
+      return RunInteger({}).quality;
+    });
   }
 
   // Level by level: what lies before a layer has its last bias when the layer is measured.
@@ -253,9 +249,11 @@ class Corrector {
     report.before_db = Mean(before);
     report.after_db = Mean(after);
     const bool changed = report.channels > 0 || report.slopes > 0;
-    const bool enough = report.mode != BiasCorrectionMode::kAuto ||
-                        report.after_db - report.before_db >= kAutoGainDb;
-    report.kept = changed && enough && FirstAsGoodAsTheBest({before, after}) == 1;
+    const bool better = report.mode == BiasCorrectionMode::kAuto
+                            ? WorthKeeping(before, after)
+                            : FirstAsGoodAsTheBest({before, after}) == 1;
+    report.kept = changed && better;
+    correction_.quality = report.kept ? after : before;
     if (report.kept) return;
     correction_.biases.clear();
     correction_.weights = std::move(given_);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/progress.h"
 #include "calibrate/data/dataset.h"
@@ -19,13 +20,9 @@ namespace rshift {
 // kFast: what each layer loses by itself, given the float program's values. kFull: what it loses in
 // the integer program, behind layers that are corrected already. kRegression: there also the slope
 // by which each channel's accumulators come nearest to the float sums, as a scale of its weights.
-// kAuto: as kFast, kept where the outputs of every second sample are better by kAutoGainDb at least
-// with what the other samples give, and the other way round.
+// kAuto: as kFast, kept where the outputs of every second sample are better by kAutoGainDb
+// (paired_choice.h) at least with what the other samples give, and the other way round.
 enum class BiasCorrectionMode { kAuto, kOff, kFast, kFull, kRegression };
-
-// A smaller gain in the outputs' SQNR does not show in what people read from them: by it the
-// largest output of squeezenet_1_1 is the float network's less often (docs/bias_correction.md).
-inline constexpr double kAutoGainDb = 1;
 
 const char* Name(BiasCorrectionMode mode);
 // A correction was asked for by its name: it is refused where there can be none.
@@ -52,6 +49,9 @@ struct BiasCorrectionReport {
 struct BiasCorrection {
   NodeBiases biases;    // empty unless they are kept
   NodeWeights weights;  // as given, or with the scales of kRegression
+  // Of each sample's outputs in dB, of the program as it is kept; kAuto: by the other half's
+  // biases. Empty where no layer has a bias to correct.
+  std::vector<double> quality;
   BiasCorrectionReport report;
 };
 

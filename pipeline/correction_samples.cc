@@ -41,11 +41,11 @@ std::unique_ptr<Dataset> ReadCorrectionSamples(
   }
   CheckSamples recorded =
       ReadCheckSamples(table, table_path, inputs, static_cast<int64_t>(kMaxRecordedSamples), note);
-  const char* option = options.automatic                                      ? "--auto"
-                       : AsksForCorrection(options.bias_correction)           ? "--bias-correction"
-                       : options.weights.rounding != WeightRounding::kNearest ? "--weight-rounding"
-                       : options.weights.clipping != WeightClipping::kOff     ? "--weight-clipping"
-                                                                              : nullptr;
+  const char* option = options.automatic                                   ? "--auto"
+                       : AsksForCorrection(options.bias_correction)        ? "--bias-correction"
+                       : options.weights.rounding == WeightRounding::kGptq ? "--weight-rounding"
+                       : options.weights.clipping != WeightClipping::kOff  ? "--weight-clipping"
+                                                                           : nullptr;
   RSHIFT_REQUIRE(option != nullptr || recorded.samples.size() > 0, ErrorCode::kInvalidInput,
                  recorded.why_none);
   RSHIFT_REQUIRE(recorded.samples.size() > 0, ErrorCode::kInvalidInput, option,

@@ -206,55 +206,78 @@ class Deployer {
   // with keeps its own.
   void ChooseIntegers() {
     weighted_ = floating_;
-    if (weights_.any() || AsksForCorrection(bias_correction_)) {
-      MeasureIntegers(events_.progress);
-      return;
-    }
-    const bool may_correct = bias_correction_ == BiasCorrectionMode::kAuto &&
-                             options_.table.given() && !options_.scales.given() &&
-                             !HoldsQuantization(floating_);
-    if (!may_correct) return;
-    if (!options_.correction_data.empty()) {
+    SettleAutomatic();
+    if (!weights_.any() && bias_correction_ == BiasCorrectionMode::kOff) return;
+    if (weights_.asked() || AsksForCorrection(bias_correction_) ||
+        !options_.correction_data.empty()) {
       MeasureIntegers(events_.progress);
       return;
     }
     // Nobody asked for it: where it cannot be measured the program stays as it is.
     CallerProgress progress(events_.progress);
-    BiasCorrectionReport none;
-    none.mode = bias_correction_;
+    std::string why_none;
     try {
       MeasureIntegers(progress.function());
       return;
     } catch (const Error& error) {
-      none.why_none = error.what();
+      why_none = error.what();
     } catch (const std::bad_alloc&) {
-      none.why_none = "not enough memory to run both programs";
+      why_none = "not enough memory to run both programs";
     }
     progress.Rethrow();
-    result_.report.bias_correction = std::move(none);
+    SayNotMeasured(why_none);
+  }
+
+  // What is automatic happens where it may.
+  void SettleAutomatic() {
+    const bool may =
+        options_.table.given() && !options_.scales.given() && !HoldsQuantization(floating_);
+    if (!may && bias_correction_ == BiasCorrectionMode::kAuto)
+      bias_correction_ = BiasCorrectionMode::kOff;
+    if (weights_.rounding != WeightRounding::kAuto) return;
+    const bool may_round = may && quantize_.profile.id != ProfileId::kAscend &&
+                           weights_.clipping == WeightClipping::kOff;
+    if (!may_round) weights_.rounding = WeightRounding::kNearest;
+  }
+
+  void SayNotMeasured(const std::string& why) {
+    result_.report.weight_choice.reset();
+    result_.report.bias_correction.reset();
+    if (weights_.any()) {
+      result_.report.weight_choice.emplace().methods = weights_;
+      result_.report.weight_choice->why_none = why;
+    }
+    if (bias_correction_ == BiasCorrectionMode::kOff) return;
+    result_.report.bias_correction.emplace().mode = bias_correction_;
+    result_.report.bias_correction->why_none = why;
   }
 
   void MeasureIntegers(const ProgressFunction& progress) {
     RegisterFloatLibrary();
     const std::unique_ptr<Dataset> samples = CorrectionSamples();
     const int threads = options_.threads == 0 ? 1 : options_.threads;
-    NodeWeights weights;
+    const auto correct = [&](NodeWeights weights) {
+      return CorrectBiases(floating_, table_, quantize_, *samples, bias_correction_, threads,
+                           progress, std::move(weights));
+    };
+    const bool corrects = bias_correction_ != BiasCorrectionMode::kOff;
+    BiasCorrection correction;
+    WeightChoice choice;
+    if (corrects && weights_.rounding == WeightRounding::kAuto) correction = correct({});
     if (weights_.any()) {
-      WeightChoice choice =
-          ChooseWeights(floating_, table_, quantize_, *samples, weights_, threads, progress);
-      weights = std::move(choice.weights);
+      choice = ChooseWeights(floating_, table_, quantize_, *samples, weights_, threads, progress,
+                             correction.quality);
       result_.report.weight_choice = choice.report;
     }
-    if (bias_correction_ != BiasCorrectionMode::kOff) {
-      BiasCorrection correction =
-          CorrectBiases(floating_, table_, quantize_, *samples, bias_correction_, threads, progress,
-                        std::move(weights));
+    if (corrects && (weights_.rounding != WeightRounding::kAuto || choice.report.kept))
+      correction = correct(std::move(choice.weights));
+    if (corrects) {
       biases_ = std::move(correction.biases);
-      weights = std::move(correction.weights);
+      choice.weights = std::move(correction.weights);
       result_.report.bias_correction = std::move(correction.report);
     }
-    weighted_ = SetWeights(floating_, weights);
-    quantize_.scaled_weights |= !weights.empty();
+    weighted_ = SetWeights(floating_, choice.weights);
+    quantize_.scaled_weights |= !choice.weights.empty();
   }
 
   std::unique_ptr<Dataset> CorrectionSamples() const {
@@ -349,7 +372,8 @@ class Deployer {
           Name(correction->mode == BiasCorrectionMode::kAuto ? BiasCorrectionMode::kFast
                                                              : correction->mode);
     if (const auto& choice = result_.report.weight_choice; choice && choice->kept) {
-      meta["weight_rounding"] = Name(weights_.rounding);
+      meta["weight_rounding"] = Name(
+          weights_.rounding == WeightRounding::kAuto ? WeightRounding::kGptq : weights_.rounding);
       meta["weight_clipping"] = Name(weights_.clipping);
     }
     const std::string own = LayerProfiles(result_.report.quantize.profiles);

@@ -33,7 +33,7 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph) {
     RequireUsage(!options.automatic,
                  "--auto: the model holds its own quantization parameters (QuantizeLinear, "
                  "DequantizeLinear, FakeQuantize), which say what is in 8 bits; leave it out");
-    RequireUsage(!options.weights.any(),
+    RequireUsage(!options.weights.asked(),
                  "--weight-rounding and --weight-clipping: the model holds its own quantization "
                  "parameters (QuantizeLinear, DequantizeLinear, FakeQuantize), its integer weights "
                  "among them; leave them out");

@@ -18,7 +18,7 @@ const char* UselessForF32(const DeployOptions& o) {
          : !o.shift_negative                                ? "--shift-negative"
          : !o.test_input.empty() || !o.test_samples.empty() ? "--test-input"
          : AsksForCorrection(o.bias_correction)             ? "--bias-correction"
-         : o.weights.rounding != WeightRounding::kNearest   ? "--weight-rounding"
+         : o.weights.rounding == WeightRounding::kGptq      ? "--weight-rounding"
          : o.weights.clipping != WeightClipping::kOff       ? "--weight-clipping"
          : o.automatic                                      ? "--auto"
          : o.sensitivity                                    ? "--sensitivity"
@@ -31,7 +31,7 @@ const char* UselessForF32(const DeployOptions& o) {
 }
 
 void CheckSearch(const DeployOptions& o) {
-  const bool methods = AsksForCorrection(o.bias_correction) || o.weights.any();
+  const bool methods = AsksForCorrection(o.bias_correction) || o.weights.asked();
   RequireUsage(!o.automatic || !methods,
                "--auto chooses --bias-correction, --weight-rounding and --weight-clipping itself: "
                "leave them out");
@@ -68,7 +68,7 @@ void CheckOptions(const DeployOptions& o) {
                "--correction-data is for --auto, --bias-correction, --weight-rounding gptq and "
                "--weight-clipping mse: add one, or leave the data out");
   RequireUsage(
-      !o.weights.any() || o.profile != ProfileId::kAscend,
+      !o.weights.asked() || o.profile != ProfileId::kAscend,
       "--weight-rounding and --weight-clipping are not for --profile ascend, whose weights "
       "have the scales of its configuration: leave them out");
   RequireUsage(o.activation_bits == 8 || o.activation_bits == 16, "--activation-bits ",

@@ -60,7 +60,7 @@ struct DeployOptions {
   // Of integer programs only: integers of the weights that suit the samples (weight_choice.h), and
   // biases that take back the mean of the error (bias_correction.h). Measured on the samples that
   // the table recorded, or on others.
-  WeightMethods weights = {};
+  WeightMethods weights = {.rounding = WeightRounding::kAuto};
   BiasCorrectionMode bias_correction = BiasCorrectionMode::kAuto;
   std::vector<std::string> correction_data = {};    // what OpenDataset takes
   int64_t correction_samples = kCorrectionSamples;  // of that data, at most; 0: all

@@ -18,17 +18,18 @@ int32_t Dot(const int16_t* a, const int16_t* b) {
 template <typename T>
 class GramMaker {
  public:
-  GramMaker(const WindowRows& rows, int32_t zero, const T* x) : rows_(rows), zero_(zero), x_(x) {
+  GramMaker(const WindowRows& rows, int32_t zero, const T* x, int64_t step)
+      : rows_(rows), zero_(zero), x_(x), step_(step) {
     gram_.groups = rows.groups;
     gram_.inputs = rows.inputs();
-    gram_.rows = rows.rows();
+    gram_.rows = (rows.rows() + step - 1) / step;
     gram_.products.resize(static_cast<size_t>(rows.groups * rows.inputs() * rows.inputs()));
   }
 
   InputGram Result() {
     const bool depthwise = rows_.groups == rows_.channels && rows_.groups > 1;
-    for (int64_t first = 0; first < rows_.rows(); first += kBlock) {
-      const int64_t count = std::min(kBlock, rows_.rows() - first);
+    for (int64_t first = 0; first < gram_.rows; first += kBlock) {
+      const int64_t count = std::min(kBlock, gram_.rows - first);
       if (depthwise) {
         AddDepthwise(first, count);
         continue;
@@ -45,7 +46,7 @@ class GramMaker {
     block_.assign(static_cast<size_t>(rows_.inputs() * kBlock), 0);
     for (int64_t tap = 0; tap < taps; ++tap) {
       for (int64_t row = 0; row < count; ++row) {
-        const int64_t place = TapPlace(rows_, first + row, tap);
+        const int64_t place = TapPlace(rows_, (first + row) * step_, tap);
         if (place < 0) continue;
         const T* from = x_ + place + group * channels;
         int16_t* to = block_.data() + tap * kBlock + row;
@@ -71,7 +72,7 @@ class GramMaker {
     block_.assign(static_cast<size_t>(taps * count * channels), 0);
     for (int64_t tap = 0; tap < taps; ++tap) {
       for (int64_t row = 0; row < count; ++row) {
-        const int64_t place = TapPlace(rows_, first + row, tap);
+        const int64_t place = TapPlace(rows_, (first + row) * step_, tap);
         int16_t* to = block_.data() + (tap * count + row) * channels;
         for (int64_t c = 0; place >= 0 && c < channels; ++c)
           to[c] = static_cast<int16_t>(static_cast<int32_t>(x_[place + c]) - zero_);
@@ -101,6 +102,7 @@ class GramMaker {
   const WindowRows& rows_;
   int32_t zero_;
   const T* x_;
+  int64_t step_;
   std::vector<int16_t> block_;
   InputGram gram_;
 };
@@ -138,6 +140,10 @@ std::optional<WindowRows> WindowRowsOf(const Graph& graph, const Node& node) {
 }
 
 void InputGram::Add(const InputGram& other) {
+  if (groups == 0) {
+    *this = other;
+    return;
+  }
   rows += other.rows;
   for (size_t i = 0; i < products.size(); ++i) products[i] += other.products[i];
 }
@@ -147,11 +153,11 @@ size_t GramBytes(const WindowRows& rows) {
 }
 
 InputGram GramOf(const WindowRows& rows, DType dtype, int32_t zero_point,
-                 std::span<const std::byte> x) {
+                 std::span<const std::byte> x, int64_t step) {
+  const void* data = x.data();
   if (dtype == DType::kU8)
-    return GramMaker<uint8_t>(rows, zero_point, reinterpret_cast<const uint8_t*>(x.data()))
-        .Result();
-  return GramMaker<int8_t>(rows, zero_point, reinterpret_cast<const int8_t*>(x.data())).Result();
+    return GramMaker(rows, zero_point, static_cast<const uint8_t*>(data), step).Result();
+  return GramMaker(rows, zero_point, static_cast<const int8_t*>(data), step).Result();
 }
 
 }  // namespace rshift

@@ -36,14 +36,14 @@ std::optional<WindowRows> WindowRowsOf(const Graph& graph, const Node& node);
 struct InputGram {
   int64_t groups = 0, inputs = 0, rows = 0;
   std::vector<int64_t> products;  // [groups, inputs, inputs]; filled where the second <= the third
-  void Add(const InputGram& other);
+  void Add(const InputGram& other);  // to an empty one: as `other`
 };
 // The bytes that one takes.
 size_t GramBytes(const WindowRows& rows);
 
-// Of integers q - zero_point: `x` holds rows' tensor in s8 or u8.
+// Of every `step`-th row of integers q - zero_point: `x` holds rows' tensor in s8 or u8.
 InputGram GramOf(const WindowRows& rows, DType dtype, int32_t zero_point,
-                 std::span<const std::byte> x);
+                 std::span<const std::byte> x, int64_t step = 1);
 
 }  // namespace rshift
 

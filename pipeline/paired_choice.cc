@@ -39,4 +39,18 @@ size_t FirstAsGoodAsTheBest(const std::vector<std::vector<double>>& quality) {
   return static_cast<size_t>(best - quality.begin());
 }
 
+bool WorthKeeping(const std::vector<double>& before, const std::vector<double>& after) {
+  return Mean(after) - Mean(before) >= kAutoGainDb && FirstAsGoodAsTheBest({before, after}) == 1;
+}
+
+std::vector<double> HeldOutQuality(size_t samples,
+                                   const std::function<std::vector<double>(int half)>& quality_by) {
+  std::vector<double> quality(samples);
+  for (int half = 0; half < kHalves; ++half) {
+    const std::vector<double> all = quality_by(kHalves - 1 - half);
+    for (auto s = static_cast<size_t>(half); s < samples; s += kHalves) quality[s] = all[s];
+  }
+  return quality;
+}
+
 }  // namespace rshift

@@ -3,6 +3,7 @@
 #define RSHIFT_PIPELINE_PAIRED_CHOICE_H_
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,21 @@ double BoundedDecibels(double signal, double error);
 // no more than one standard error (Breiman et al. 1984, the one-standard-error rule). So the ways
 // come in the order in which they are preferred.
 size_t FirstAsGoodAsTheBest(const std::vector<std::vector<double>>& quality);
+
+// A smaller gain in the outputs' SQNR does not show in what people read from them: by it the
+// largest output of squeezenet_1_1 is the float network's less often (docs/bias_correction.md).
+inline constexpr double kAutoGainDb = 1;
+
+// What a method without being asked for is kept by: `after` beats `before` beyond chance, and by
+// kAutoGainDb at least.
+bool WorthKeeping(const std::vector<double>& before, const std::vector<double>& after);
+
+// Every second sample, from the first on or from the second: two halves.
+constexpr int kHalves = 2;
+// The quality of every sample by what the other half of the samples makes: on its own samples a
+// method looks better than it is. quality_by(half): of all samples, by what that half makes.
+std::vector<double> HeldOutQuality(size_t samples,
+                                   const std::function<std::vector<double>(int half)>& quality_by);
 
 }  // namespace rshift
 

@@ -161,11 +161,13 @@ nlohmann::json WeightsJson(const WeightChoiceReport& w) {
           {"samples", w.samples},
           {"layers", w.layers},
           {"candidates", w.candidates},
+          {"costly", w.costly},
           {"weights", w.weights},
           {"clipped_channels", w.channels},
           {"sums_gain_db", Number(w.gain_db)},
           {"before_db", Number(w.before_db)},
-          {"after_db", Number(w.after_db)}};
+          {"after_db", Number(w.after_db)},
+          {"why_none", w.why_none}};
 }
 
 nlohmann::json ScalesJson(const ScalesTrace& scales) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "pipeline/paired_choice.h"
 #include "pipeline/plural.h"
 #include "pipeline/report.h"
 
@@ -70,14 +71,26 @@ std::string CorrectionLine(const BiasCorrectionReport& c) {
 std::string WeightLine(const WeightChoiceReport& w) {
   const std::string methods =
       Cat("weights: rounding ", Name(w.methods.rounding), ", clipping ", Name(w.methods.clipping));
+  if (!w.why_none.empty()) return methods + ": not done: " + w.why_none + "\n";
   if (w.candidates == 0) return methods + ": no layer has weights to choose\n";
-  if (w.layers == 0) return methods + ": nothing better than the nearest; nothing changed\n";
+  const std::string costly =
+      w.costly == 0 ? ""
+                    : ", " + Count(w.costly, "layer") +
+                          " left as nearest for what that would take (--weight-rounding gptq "
+                          "rounds all)";
+  if (w.layers == 0)
+    return methods + ": nothing better than the nearest; nothing changed" + costly + "\n";
   const std::string outputs = Format("outputs %.1f -> %.1f dB SQNR", w.before_db, w.after_db) +
                               " on " + Count(w.samples, "sample");
-  if (!w.kept) return methods + ": not kept, no better beyond chance: " + outputs + "\n";
+  if (!w.kept) {
+    const std::string least = w.methods.rounding == WeightRounding::kAuto
+                                  ? Format("by %.0f dB beyond chance: ", kAutoGainDb)
+                                  : "beyond chance: ";
+    return methods + ": not kept, no better " + least + outputs + costly + "\n";
+  }
   return methods + ": " + outputs + ", " + Count(w.layers, "layer") + ", " +
          Count(w.weights, "weight") + ", " + Count(w.channels, "channel") +
-         Format(" clipped, sums of layers %.1f dB better\n", w.gain_db);
+         Format(" clipped, sums of layers %.1f dB better", w.gain_db) + costly + "\n";
 }
 
 // How many integer tensors have 16 bits; empty when none has.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,118 +25,194 @@ namespace {
 // Layers are measured in as many runs as keep their sums below this, or one by one.
 constexpr size_t kMostBytes = size_t{512} << 20;
 
-// How many of the layers from `first` on are measured in one run.
-size_t BatchSize(const std::vector<WeightLayer>& layers, size_t first) {
+// How many of the layers from `first` on are measured in one run, each with some grams.
+size_t BatchSize(const std::vector<WeightLayer>& layers, size_t first, size_t grams) {
   size_t bytes = 0, count = 0;
   for (; first + count < layers.size(); ++count) {
-    bytes += GramBytes(layers[first + count].rows);
+    bytes += grams * GramBytes(layers[first + count].rows);
     if (count > 0 && bytes > kMostBytes) break;
   }
   return count;
 }
 
+// Rows beyond these say nothing new of how the inputs vary together: neighbours are alike.
+constexpr int64_t kRowsForEachInput = 16, kLeastRows = 8192;
+
+// How far apart the rows are that are looked at in every sample: they come to all columns.
+int64_t RowStep(const WindowRows& rows, int64_t samples) {
+  const int64_t enough = std::max(kRowsForEachInput * rows.inputs(), kLeastRows);
+  int64_t step = std::max<int64_t>(rows.rows() * samples / enough, 1);
+  while (std::gcd(step, rows.out_width) > 1) --step;
+  return step;
+}
+
+// Products of two numbers that measuring a layer and choosing its weights once takes, about.
+double ProductsOf(const WeightLayer& layer, int64_t samples) {
+  const auto inputs = static_cast<double>(layer.rows.inputs());
+  const auto rows = static_cast<double>(layer.rows.rows() * samples / RowStep(layer.rows, samples));
+  const auto groups = static_cast<double>(layer.rows.groups);
+  const double gram = groups * rows * inputs / 2, factor = groups * inputs * inputs / 6,
+               rounding = static_cast<double>(layer.outputs) * inputs * 2;
+  return inputs * (gram + factor + rounding);
+}
+
+// Leaves the layers out that kMostAutoProducts have no room for; returns how many.
+int LeaveOutCostly(int64_t samples, std::vector<WeightLayer>* layers) {
+  std::vector<std::pair<double, size_t>> costs;
+  for (size_t l = 0; l < layers->size(); ++l)
+    costs.emplace_back((kHalves + 1) * ProductsOf((*layers)[l], samples), l);
+  std::sort(costs.begin(), costs.end());
+  double sum = 0;
+  std::vector<bool> costly(layers->size());
+  for (const auto& [cost, l] : costs) costly[l] = (sum += cost) > kMostAutoProducts;
+  std::vector<WeightLayer> left;
+  for (size_t l = 0; l < layers->size(); ++l) {
+    if (!costly[l]) left.push_back(std::move((*layers)[l]));
+  }
+  const size_t all = layers->size();
+  *layers = std::move(left);
+  return static_cast<int>(all - layers->size());
+}
+
 class WeightChooser {
  public:
   WeightChooser(const Graph& floating, const CalibrationTable& table, QuantizeOptions options,
-                const Dataset& samples, int threads, const ProgressFunction& progress)
+                const Dataset& samples, const WeightMethods& methods, int threads,
+                const ProgressFunction& progress)
       : floating_(floating),
         table_(table),
         options_(std::move(options)),
         samples_(samples),
+        automatic_(methods.rounding == WeightRounding::kAuto),
+        methods_{automatic_ ? WeightRounding::kGptq : methods.rounding, methods.clipping},
         threads_(threads),
         progress_(progress),
         runs_(floating, samples, threads, progress) {
-    choice_.report.samples = samples.size();
+    report_.methods = methods;
+    report_.samples = samples.size();
   }
 
-  WeightChoice Run(const WeightMethods& methods) {
-    WeightChoiceReport& report = choice_.report;
-    report.methods = methods;
-    const Graph quantized = Quantize();
-    const std::vector<WeightLayer> layers = FindWeightLayers(floating_, quantized, options_);
-    report.candidates = static_cast<int>(layers.size());
-    if (layers.empty()) return std::move(choice_);
+  WeightChoice Run(const std::vector<double>& without) {
+    const Graph quantized = Quantize({});
+    std::vector<WeightLayer> layers = FindWeightLayers(floating_, quantized, options_);
+    report_.candidates = static_cast<int>(layers.size());
+    if (automatic_) report_.costly = LeaveOutCostly(samples_.size(), &layers);
+    if (layers.empty()) return {{}, report_};
     runs_.RunFloat({});
-    const std::vector<double> before = Quality(quantized);
-    const Program program = CompileObservable(floating_, "float program");
-    for (size_t first = 0; first < layers.size();) {
-      const size_t count = BatchSize(layers, first);
-      Choose(program, {layers.data() + first, count}, methods);
-      first += count;
-    }
-    report.gain_db /= report.candidates;
-    options_.scaled_weights = true;
-    Decide(before, report.layers > 0 ? Quality(Quantize()) : before);
-    return std::move(choice_);
+    const std::vector<double> before = without.empty() ? Quality(quantized) : without;
+    program_ = CompileObservable(floating_, "float program");
+    if (automatic_)
+      TryHalves(layers, before);
+    else
+      TryAll(layers, before);
+    return {report_.kept ? std::move(chosen_.back()) : NodeWeights{}, report_};
   }
 
  private:
-  Graph Quantize() const {
-    return QuantizeGraph(SetWeights(floating_, choice_.weights), table_, options_).graph;
+  Graph Quantize(const NodeWeights& weights) const {
+    QuantizeOptions options = options_;
+    options.scaled_weights |= !weights.empty();
+    return QuantizeGraph(SetWeights(floating_, weights), table_, options).graph;
   }
 
   std::vector<double> Quality(const Graph& quantized) const {
     return runs_.RunInteger(RunTargetPasses(quantized, options_.target), {}).quality;
   }
 
-  void Choose(const Program& program, std::span<const WeightLayer> layers,
-              const WeightMethods& methods) {
-    const std::vector<InputGram> grams = Measure(program, layers);
-    std::vector<LayerChoice> found(layers.size());
-    ForEachIndex(threads_, layers.size(), [&]() -> IndexWork {
-      return [&](size_t l) { found[l] = ChooseLayer(layers[l], grams[l], methods); };
+  // A choice must be worth more than chance: else the program stays what it was.
+  void TryAll(const std::vector<WeightLayer>& layers, const std::vector<double>& before) {
+    Choose(layers, 1);
+    std::vector<double> after = before;
+    if (report_.layers > 0) after = Quality(Quantize(chosen_[0]));
+    report_.kept = FirstAsGoodAsTheBest({before, after}) == 1;
+    report_.before_db = Mean(before);
+    report_.after_db = Mean(after);
+  }
+
+  void TryHalves(const std::vector<WeightLayer>& layers, const std::vector<double>& before) {
+    Choose(layers, kHalves);
+    const std::vector<double> after = HeldOutQuality(before.size(), [&](int half) {
+      return Quality(Quantize(chosen_[static_cast<size_t>(half)]));
     });
-    for (size_t l = 0; l < layers.size(); ++l) {
-      LayerChoice& choice = found[l];
-      WeightChoiceReport& report = choice_.report;
-      report.gain_db += choice.gain_db;
-      if (choice.weights == 0 && choice.channels == 0) continue;
-      ++report.layers;
-      report.weights += choice.weights;
-      report.channels += choice.channels;
-      choice_.weights[layers[l].node] = std::move(choice.chosen);
+    report_.kept = WorthKeeping(before, after);
+    report_.before_db = Mean(before);
+    report_.after_db = Mean(after);
+    if (report_.kept) Choose(layers, 1);
+  }
+
+  // chosen_[p]: by every parts-th sample, from the p-th on. The report is of the last of them.
+  void Choose(const std::vector<WeightLayer>& layers, size_t parts) {
+    chosen_.assign(parts, {});
+    report_.layers = 0;
+    report_.weights = report_.channels = 0;
+    report_.gain_db = 0;
+    for (size_t first = 0; first < layers.size();) {
+      const size_t count = BatchSize(layers, first, parts);
+      ChooseBatch({layers.data() + first, count}, parts);
+      first += count;
+    }
+    report_.gain_db /= static_cast<double>(layers.size());
+  }
+
+  void ChooseBatch(std::span<const WeightLayer> layers, size_t parts) {
+    const std::vector<std::vector<InputGram>> grams = Measure(layers, parts);
+    std::vector<LayerChoice> found(layers.size() * parts);
+    ForEachIndex(threads_, found.size(), [&]() -> IndexWork {
+      return [&](size_t i) {
+        const size_t l = i / parts, part = i % parts;
+        found[i] = ChooseLayer(layers[l], grams[part][l], methods_);
+      };
+    });
+    for (size_t i = 0; i < found.size(); ++i) {
+      LayerChoice& choice = found[i];
+      const size_t part = i % parts;
+      if (part + 1 == parts) Count(choice);
+      if (choice.weights > 0 || choice.channels > 0)
+        chosen_[part][layers[i / parts].node] = std::move(choice.chosen);
     }
   }
 
-  // Integers: the order of samples and threads changes nothing.
-  std::vector<InputGram> Measure(const Program& program, std::span<const WeightLayer> layers) {
+  void Count(const LayerChoice& choice) {
+    report_.gain_db += choice.gain_db;
+    report_.layers += choice.weights > 0 || choice.channels > 0;
+    report_.weights += choice.weights;
+    report_.channels += choice.channels;
+  }
+
+  // By part and layer. Integers: the order of samples and threads changes nothing.
+  std::vector<std::vector<InputGram>> Measure(std::span<const WeightLayer> layers, size_t parts) {
     std::vector<std::string> names;
-    for (const WeightLayer& layer : layers) names.push_back(layer.x);
-    const std::vector<int32_t> places = TensorPlaces(program, names);
-    std::vector<InputGram> grams(layers.size());
+    std::vector<int64_t> steps;
+    for (const WeightLayer& layer : layers) {
+      names.push_back(layer.x);
+      steps.push_back(RowStep(layer.rows, samples_.size()));
+    }
+    const std::vector<int32_t> places = TensorPlaces(*program_, names);
+    std::vector<std::vector<InputGram>> grams(parts, std::vector<InputGram>(layers.size()));
     std::vector<std::mutex> locks(layers.size());
-    RunOnSamples(program, samples_, threads_, "measuring inputs", progress_,
-                 [&](const Session& session, size_t) {
+    RunOnSamples(*program_, samples_, threads_, "measuring inputs", progress_,
+                 [&](const Session& session, size_t sample) {
                    for (size_t l = 0; l < layers.size(); ++l) {
-                     const std::span<const std::byte> memory = session.Tensor(places[l]);
-                     const InputGram gram = GramOf(layers[l], memory);
+                     const InputGram gram = GramOf(layers[l], session.Tensor(places[l]), steps[l]);
                      const std::lock_guard<std::mutex> lock(locks[l]);
-                     if (grams[l].groups == 0)
-                       grams[l] = gram;
-                     else
-                       grams[l].Add(gram);
+                     grams[sample % parts][l].Add(gram);
                    }
                  });
     return grams;
   }
 
-  // A choice must be worth more than chance: else the program stays what it was.
-  void Decide(const std::vector<double>& before, const std::vector<double>& after) {
-    WeightChoiceReport& report = choice_.report;
-    report.before_db = Mean(before);
-    report.after_db = Mean(after);
-    report.kept = report.layers > 0 && FirstAsGoodAsTheBest({before, after}) == 1;
-    if (!report.kept) choice_.weights.clear();
-  }
-
   const Graph& floating_;
   const CalibrationTable& table_;
-  QuantizeOptions options_;
+  const QuantizeOptions options_;
   const Dataset& samples_;
+  const bool automatic_;
+  const WeightMethods methods_;
   int threads_;
   const ProgressFunction& progress_;
   BiasRuns runs_;
-  WeightChoice choice_;
+  std::optional<Program> program_;   // the float one
+  std::vector<NodeWeights> chosen_;  // by part
+  WeightChoiceReport report_;
 };
 
 }  // namespace
@@ -142,8 +220,8 @@ class WeightChooser {
 WeightChoice ChooseWeights(const Graph& floating, const CalibrationTable& table,
                            const QuantizeOptions& options, const Dataset& samples,
                            const WeightMethods& methods, int threads,
-                           const ProgressFunction& progress) {
-  return WeightChooser(floating, table, options, samples, threads, progress).Run(methods);
+                           const ProgressFunction& progress, const std::vector<double>& without) {
+  return WeightChooser(floating, table, options, samples, methods, threads, progress).Run(without);
 }
 
 }  // namespace rshift

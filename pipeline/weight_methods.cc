@@ -5,7 +5,15 @@
 namespace rshift {
 
 const char* Name(WeightRounding rounding) {
-  return rounding == WeightRounding::kGptq ? "gptq" : "nearest";
+  switch (rounding) {
+    case WeightRounding::kNearest:
+      return "nearest";
+    case WeightRounding::kGptq:
+      return "gptq";
+    case WeightRounding::kAuto:
+      return "auto";
+  }
+  return "?";
 }
 
 const char* Name(WeightClipping clipping) {
@@ -13,10 +21,11 @@ const char* Name(WeightClipping clipping) {
 }
 
 WeightRounding ParseWeightRounding(const std::string& name) {
-  for (const WeightRounding rounding : {WeightRounding::kNearest, WeightRounding::kGptq}) {
+  for (const WeightRounding rounding :
+       {WeightRounding::kAuto, WeightRounding::kNearest, WeightRounding::kGptq}) {
     if (name == Name(rounding)) return rounding;
   }
-  Fail(ErrorCode::kInvalidInput, "weight rounding is '", name, "', expected nearest or gptq");
+  Fail(ErrorCode::kInvalidInput, "weight rounding is '", name, "', expected auto, nearest or gptq");
 }
 
 WeightClipping ParseWeightClipping(const std::string& name) {

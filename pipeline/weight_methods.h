@@ -7,8 +7,12 @@
 namespace rshift {
 
 // kNearest: each weight by itself. kGptq: the weights of a channel together, for the sake of the
-// sums that they make of the samples.
-enum class WeightRounding { kNearest, kGptq };
+// sums that they make of the samples. kAuto: as kGptq, for as many layers as kMostAutoProducts
+// (weight_choice.h) leave room for, kept where the outputs of every second sample are better by
+// kAutoGainDb (paired_choice.h) at least, than with the nearest integers and the bias correction
+// that those get, by what the other samples give, and the other way round; beside a clipping it is
+// kNearest.
+enum class WeightRounding { kNearest, kGptq, kAuto };
 const char* Name(WeightRounding rounding);
 // kOff: the largest weight of a channel is its last step. kMse: the scale with the least error of
 // the sums.
@@ -23,6 +27,10 @@ struct WeightMethods {
   WeightClipping clipping = WeightClipping::kOff;
   bool any() const {
     return rounding != WeightRounding::kNearest || clipping != WeightClipping::kOff;
+  }
+  // A method was asked for by its name: it is refused where there can be none.
+  bool asked() const {
+    return rounding == WeightRounding::kGptq || clipping != WeightClipping::kOff;
   }
 };
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <numeric>
+#include <utility>
 
 namespace rshift {
 namespace {
@@ -20,11 +22,65 @@ std::vector<int64_t> Order(const SecondMoments& moments) {
   return order;
 }
 
+// A number of each of some rows of weights, which are worked on together.
+constexpr size_t kTile = 32;
+typedef double Tile __attribute__((vector_size(kTile * sizeof(double))));
+
+// The sum of factors[i] * columns[i], i by i: the same bits on every CPU.
+[[gnu::always_inline]] inline void SumOfScaled(const double* factors, const Tile* columns,
+                                               size_t count, Tile* result) {
+  Tile sum{};
+  for (size_t i = 0; i < count; ++i) sum += factors[i] * columns[i];
+  *result = sum;
+}
+
+#ifdef __x86_64__
+[[gnu::target("avx2")]] void SumOfScaledAvx2(const double* factors, const Tile* columns,
+                                             size_t count, Tile* result) {
+  SumOfScaled(factors, columns, count, result);
+}
+[[gnu::target("avx512f")]] void SumOfScaledAvx512(const double* factors, const Tile* columns,
+                                                  size_t count, Tile* result) {
+  SumOfScaled(factors, columns, count, result);
+}
+#endif
+
+void SumScaled(const double* factors, const Tile* columns, size_t count, Tile* result) {
+#ifdef __x86_64__
+  static const bool has_avx512 = __builtin_cpu_supports("avx512f") != 0;
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx512) return SumOfScaledAvx512(factors, columns, count, result);
+  if (has_avx2) return SumOfScaledAvx2(factors, columns, count, result);
+#endif
+  SumOfScaled(factors, columns, count, result);
+}
+
+// Rows that are taken from all below them before the next ones are.
+constexpr size_t kPanel = 32;
+
+// to[j] -= rows[k][i] * rows[k][j], k by k, for the columns from `first` on.
+void TakeRows(const std::vector<double>& r, size_t n, size_t from_row, size_t to_row, size_t i,
+              size_t first, size_t last, double* to) {
+  size_t k = from_row;
+  for (; k + 4 <= to_row; k += 4) {
+    const double *a = &r[k * n], *b = a + n, *c = b + n, *d = c + n;
+    const double fa = a[i], fb = b[i], fc = c[i], fd = d[i];
+    for (size_t j = first; j < last; ++j)
+      to[j] = to[j] - fa * a[j] - fb * b[j] - fc * c[j] - fd * d[j];
+  }
+  for (; k < to_row; ++k) {
+    const double* a = &r[k * n];
+    const double factor = a[i];
+    for (size_t j = first; j < last; ++j) to[j] -= factor * a[j];
+  }
+}
+
 // Upper triangular R with R^T R = the damped moments in that order; empty where they have none (all
 // zero, or numbers too large). Every element comes from one chain of operations, whatever vectors
 // the compiler makes of a row.
 std::vector<double> Factor(const SecondMoments& moments, double damping,
                            const std::vector<int64_t>& order) {
+  constexpr size_t kColumns = 512;  // of a panel, that stay in the cache
   const auto n = static_cast<size_t>(moments.n);
   double trace = 0;
   for (int64_t i = 0; i < moments.n; ++i) trace += moments.At(i, i);
@@ -34,56 +90,74 @@ std::vector<double> Factor(const SecondMoments& moments, double damping,
     for (size_t j = i; j < n; ++j) r[i * n + j] = moments.At(order[i], order[j]);
     r[i * n + i] += ridge;
   }
-  for (size_t k = 0; k < n; ++k) {
-    const double* row = &r[k * n];
-    if (!(row[k] > 0) || !std::isfinite(row[k])) return {};
-    const double root = std::sqrt(row[k]);
-    for (size_t j = k; j < n; ++j) r[k * n + j] /= root;
-    for (size_t i = k + 1; i < n; ++i) {
-      const double factor = row[i];
-      double* to = &r[i * n];
-      for (size_t j = i; j < n; ++j) to[j] -= factor * row[j];
+  for (size_t panel = 0; panel < n; panel += kPanel) {
+    const size_t end = std::min(panel + kPanel, n);
+    for (size_t k = panel; k < end; ++k) {
+      double* row = &r[k * n];
+      TakeRows(r, n, panel, k, k, k, n, row);
+      if (!(row[k] > 0) || !std::isfinite(row[k])) return {};
+      const double root = std::sqrt(row[k]);
+      for (size_t j = k; j < n; ++j) row[j] /= root;
+    }
+    for (size_t first = end; first < n; first += kColumns) {
+      const size_t last = std::min(first + kColumns, n);
+      for (size_t i = end; i < last; ++i)
+        TakeRows(r, n, panel, end, i, std::max(i, first), last, &r[i * n]);
     }
   }
   return r;
 }
 
-// d = weights - integers, [n, rows] in `order`.
-std::vector<double> Differences(const std::vector<double>& r, const std::vector<int64_t>& order,
+// Rows [first, first + kTile) of `rows` [count, n], by column; what is not there is 0.
+void ReadTile(std::span<const double> rows, size_t n, size_t first, std::vector<Tile>* columns) {
+  const size_t count = std::min(kTile, rows.size() / n - first);
+  columns->assign(n, Tile{});
+  for (size_t o = 0; o < count; ++o) {
+    for (size_t i = 0; i < n; ++i) (*columns)[i][o] = rows[(first + o) * n + i];
+  }
+}
+
+// weights - integers, [rows, n].
+std::vector<double> Differences(std::vector<double> r, const std::vector<int64_t>& order,
                                 std::span<const double> weights, double most) {
   const size_t n = order.size(), rows = weights.size() / n;
-  std::vector<double> d(n * rows), taken(rows);
-  for (size_t i = n; i-- > 0;) {
-    std::fill(taken.begin(), taken.end(), 0);
-    for (size_t j = i + 1; j < n; ++j) {
-      const double factor = r[i * n + j] / r[i * n + i];
-      const double* from = &d[j * rows];
-      for (size_t o = 0; o < rows; ++o) taken[o] += factor * from[o];
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t j = i + 1; j < n; ++j) r[i * n + j] /= r[i * n + i];
+  }
+  std::vector<double> differences(weights.size());
+  std::vector<Tile> columns, d(n);
+  for (size_t first = 0; first < rows; first += kTile) {
+    ReadTile(weights, n, first, &columns);
+    for (size_t i = n; i-- > 0;) {
+      Tile taken;
+      SumScaled(&r[i * n + i] + 1, d.data() + i + 1, n - i - 1, &taken);
+      const Tile& weight = columns[static_cast<size_t>(order[i])];
+      for (size_t o = 0; o < kTile; ++o) d[i][o] = weight[o] - Nearest(weight[o] + taken[o], most);
     }
-    for (size_t o = 0; o < rows; ++o) {
-      const double weight = weights[o * n + static_cast<size_t>(order[i])];
-      d[i * rows + o] = weight - Nearest(weight + taken[o], most);
+    for (size_t o = 0; o < std::min(kTile, rows - first); ++o) {
+      for (size_t i = 0; i < n; ++i)
+        differences[(first + o) * n + static_cast<size_t>(order[i])] = d[i][o];
     }
   }
-  return d;
+  return differences;
 }
 
 }  // namespace
 
 std::vector<double> SquaredErrors(const SecondMoments& moments, std::span<const double> d) {
   const auto n = static_cast<size_t>(moments.n), rows = n == 0 ? 0 : d.size() / n;
-  std::vector<double> columns(d.size()), errors(rows), sums(rows);
-  for (size_t o = 0; o < rows; ++o) {
-    for (size_t i = 0; i < n; ++i) columns[i * rows + o] = d[o * n + i];
-  }
-  for (size_t a = 0; a < n; ++a) {
-    std::fill(sums.begin(), sums.end(), 0);
-    for (size_t b = 0; b < n; ++b) {
-      const double factor = moments.values[a * n + b];
-      const double* from = &columns[b * rows];
-      for (size_t o = 0; o < rows; ++o) sums[o] += factor * from[o];
+  std::vector<double> errors(rows);
+  std::vector<Tile> columns;
+  for (size_t first = 0; first < rows; first += kTile) {
+    ReadTile(d, n, first, &columns);
+    Tile error{};
+    for (size_t a = 0; a < n; ++a) {  // each pair of inputs once
+      const double* of_a = &moments.values[a * n];
+      Tile sums;
+      SumScaled(of_a + a + 1, columns.data() + a + 1, n - a - 1, &sums);
+      error += columns[a] * (of_a[a] * columns[a] + 2 * sums);
     }
-    for (size_t o = 0; o < rows; ++o) errors[o] += columns[a * rows + o] * sums[o];
+    for (size_t o = 0; o < std::min(kTile, rows - first); ++o) errors[first + o] = error[o];
   }
   return errors;
 }
@@ -120,28 +194,15 @@ double BestClip(std::span<const float> weights, std::span<const double> mean_squ
 
 std::vector<int8_t> RoundTogether(const SecondMoments& moments, double damping,
                                   std::span<const double> weights, int most) {
-  const auto n = static_cast<size_t>(moments.n), rows = weights.size() / n;
   std::vector<int8_t> integers(weights.size());
   for (size_t i = 0; i < weights.size(); ++i)
     integers[i] = static_cast<int8_t>(Nearest(weights[i], most));
   const std::vector<int64_t> order = Order(moments);
-  const std::vector<double> r = Factor(moments, damping, order);
+  std::vector<double> r = Factor(moments, damping, order);
   if (r.empty()) return integers;
-  const std::vector<double> d = Differences(r, order, weights, most);
-  std::vector<double> alone(weights.size()), together(weights.size());
-  for (size_t o = 0; o < rows; ++o) {
-    for (size_t i = 0; i < n; ++i) {
-      alone[o * n + i] = weights[o * n + i] - integers[o * n + i];
-      together[o * n + static_cast<size_t>(order[i])] = d[i * rows + o];
-    }
-  }
-  const std::vector<double> errors = SquaredErrors(moments, alone),
-                            after = SquaredErrors(moments, together);
-  for (size_t o = 0; o < rows; ++o) {
-    if (!(after[o] < errors[o])) continue;
-    for (size_t i = o * n; i < (o + 1) * n; ++i)
-      integers[i] = static_cast<int8_t>(std::lround(weights[i] - together[i]));
-  }
+  const std::vector<double> differences = Differences(std::move(r), order, weights, most);
+  for (size_t i = 0; i < weights.size(); ++i)
+    integers[i] = static_cast<int8_t>(std::lround(weights[i] - differences[i]));
   return integers;
 }
 

@@ -29,9 +29,9 @@ double BestClip(std::span<const float> weights, std::span<const double> mean_squ
 // Rows of weights in units of their scale to integers in [-most, most], so that each row's error
 // d^T (moments + damping * mean of the diagonal) d is small: one weight after the other is rounded,
 // the largest second moment first, and what rounding has done to the output so far is taken into
-// those that follow (OPTQ, Frantar et al. 2210.17323; the same as Babai's nearest plane). A row
-// whose undamped error is not below that of rounding each weight by itself keeps the latter.
-// `weights`, and what is returned: [rows, n].
+// those that follow (OPTQ, Frantar et al. 2210.17323; the same as Babai's nearest plane). The
+// undamped error of a row may be above that of rounding each weight by itself. `weights`, and what
+// is returned: [rows, n].
 std::vector<int8_t> RoundTogether(const SecondMoments& moments, double damping,
                                   std::span<const double> weights, int most = 127);
 

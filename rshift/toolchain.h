@@ -111,7 +111,9 @@ typedef struct rshift_deploy_options {
   /* 1: symmetric results of functions that reach little below zero stay signed (docs/accuracy.md)
    */
   int no_shift_negative;
-  const char* weight_rounding; /* "nearest" (default) or "gptq", on the table's samples */
+  /* "auto" (default: as "gptq", where it brings the outputs 1 dB), "nearest" or "gptq", on the
+     table's samples */
+  const char* weight_rounding;
   const char* weight_clipping; /* "off" (default) or "mse", likewise */
   /* 4: weights of 1x1 convolutions and matrix products but the first and last; 0 and 8: 8 bits */
   int weight_bits;

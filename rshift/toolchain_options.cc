@@ -159,7 +159,7 @@ DeployOptions OptionsOf(const rshift_deploy_options& given, const char* function
       SamplesOf(Array(given.test_data, given.test_data_count, function, "test_data"), function);
   options.emit_qdq = given.emit_qdq != 0;
   options.bias_correction = ParseBiasCorrection(TextOr(given.bias_correction, "auto"));
-  options.weights = {ParseWeightRounding(TextOr(given.weight_rounding, "nearest")),
+  options.weights = {ParseWeightRounding(TextOr(given.weight_rounding, "auto")),
                      ParseWeightClipping(TextOr(given.weight_clipping, "off"))};
   if (given.activation_bits != 0) options.activation_bits = given.activation_bits;
   if (given.weight_bits != 0) options.weight_bits = given.weight_bits;

@@ -145,9 +145,10 @@ void DeployArguments::AddCorrectionOptions(CLI::App& app) {
          "default: fast where it brings the outputs 1 dB")
       ->check(CLI::IsMember({"auto", "off", "fast", "full", "regression"}));
   app.add_option("--weight-rounding", weight_rounding,
-                 "nearest | gptq: round each weight by itself, or a channel's weights together, so "
-                 "that its sums on the samples are right")
-      ->check(CLI::IsMember({"nearest", "gptq"}));
+                 "auto | nearest | gptq: round each weight by itself (nearest), or a channel's "
+                 "weights together, so that its sums on the samples are right; auto, the default: "
+                 "gptq where it brings the outputs 1 dB")
+      ->check(CLI::IsMember({"auto", "nearest", "gptq"}));
   app.add_option("--weight-clipping", weight_clipping,
                  "off | mse: clip a channel's largest weights where its sums on the samples get "
                  "better by finer steps")

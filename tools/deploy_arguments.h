@@ -22,7 +22,7 @@ struct DeployArguments {
   int threads = 0;
   std::string sensitivity, emit_qdq, emit_fakequantize;
   std::string bias_correction = "auto";
-  std::string weight_rounding = "nearest", weight_clipping = "off";
+  std::string weight_rounding = "auto", weight_clipping = "off";
   std::vector<std::string> correction_data;
   bool automatic = false;
   std::vector<std::string> budget;

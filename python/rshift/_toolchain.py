@@ -218,7 +218,7 @@ def deploy(model: Model, table: Union[None, CalibrationTable, Path] = None, *, m
     check: run the samples of the table, if they can be read again, through both programs. threads: of that; 1 by default.
     emit_qdq: fills Deployment.qdq. bias_correction: 'auto' (the default: 'fast', where it brings the outputs 1 dB), 'off', 'fast',
     'full' or 'regression', on the table's samples.
-    weight_rounding: 'nearest' (the default) or 'gptq', weight_clipping: 'off' (the default) or 'mse', on those samples, too.
+    weight_rounding: 'auto' (the default: 'gptq' where it brings the outputs 1 dB), 'nearest' or 'gptq', weight_clipping: 'off' (the default) or 'mse', on those samples, too.
     weight_bits: 4 for the weights of 1x1 convolutions and matrix products but the first and the last (docs/weights.md).
     activation_bits, residual_bits: 16 for every result that can have them, for sums of two activations and what they add (docs/int16.md).
     shift_negative: symmetric results of functions that reach little below zero are unsigned (docs/accuracy.md).

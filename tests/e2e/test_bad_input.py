@@ -248,7 +248,7 @@ def test_arguments_that_cannot_be_meant_are_exit_code_2_before_any_work(good, tm
     usage_fails(*deploy)
     table = (*deploy, '--calibration', good / 'table.yaml')
     for extra in (('--mode', 'int4'), ('--tolerance', '0.9,0.9'), ('--dump-graph', 'last'),
-                  ('--no-check', '--bias-correction', 'off', '--threads', 2), ('--no-check', '--check-samples', 2),
+                  ('--no-check', '--bias-correction', 'off', '--weight-rounding', 'nearest', '--threads', 2), ('--no-check', '--check-samples', 2),
                   ('--force-preprocess',), ('--test-input', 'x', '--tolerance', '0.9')):
         usage_fails(*table, *extra)
     usage_fails(*deploy, '--mode', 'f32', '--config', 'layers.yaml')

@@ -44,7 +44,7 @@ def test_fresh_photographs_come_out_better(calibrated, mode, shared, tmp_path, r
     found = {}
     for how in ('off', 'fast', 'full'):
         program = tmp_path / f'{how}.rshift'
-        said = deploy(calibrated, program, mode, '--bias-correction', how, '--report-json', tmp_path / 'r.json')
+        said = deploy(calibrated, program, mode, '--weight-rounding', 'nearest', '--bias-correction', how, '--report-json', tmp_path / 'r.json')
         assert (f'bias correction {how}: outputs' in said) == (how != 'off'), said
         told = json.loads((tmp_path / 'r.json').read_text()).get('bias_correction')
         assert (told is None) == (how == 'off')
@@ -54,7 +54,7 @@ def test_fresh_photographs_come_out_better(calibrated, mode, shared, tmp_path, r
         found[how] = snr_db(calibrated, program, photographs, tmp_path)
     report(f'bias correction, mobilenet_v1_025 {mode}: ' + ', '.join(f'{how} {db:.1f} dB' for how, db in found.items()))
     assert min(found['fast'], found['full']) >= found['off'] + 2
-    said = deploy(calibrated, tmp_path / 'default.rshift', mode)
+    said = deploy(calibrated, tmp_path / 'default.rshift', mode, '--weight-rounding', 'nearest')
     assert 'bias correction auto: outputs' in said, said
     assert (tmp_path / 'default.rshift').read_bytes() == (tmp_path / 'fast.rshift').read_bytes()
 
@@ -90,7 +90,7 @@ def test_bad_requests_are_refused(calibrated, tmp_path):
     model, folder = calibrated
     words = ('--calibration', folder / 'table.yaml', '-o', tmp_path / 'p')
     for extra, text in ((('--bias-correction', 'slow'), 'slow'),
-                        (('--bias-correction', 'off', '--correction-data', tmp_path), '--correction-data is for --auto, --bias-correction'),
+                        (('--bias-correction', 'off', '--weight-rounding', 'nearest', '--correction-data', tmp_path), '--correction-data is for --auto, --bias-correction'),
                         (('--bias-correction', 'fast', '--correction-samples', '3'), '--correction-data')):
         done = pipeline.call('model_deploy', model, *words, *extra)
         assert done.returncode == 2 and text in done.stderr, done.stderr
@@ -111,6 +111,7 @@ def test_where_the_samples_are_gone_the_default_is_no_correction(calibrated, tmp
         said = pipeline.run('model_deploy', model, '--calibration', tmp_path / table, '-o', tmp_path / 'p', '--report-json', tmp_path / 'r.json')
         line = next(line for line in said.splitlines() if line.startswith('bias correction'))
         assert line.startswith('bias correction auto: not done: ') and why in line, line
-        assert why in json.loads((tmp_path / 'r.json').read_text())['bias_correction']['why_none']
-        deploy(calibrated, tmp_path / 'off', 'symmetric', '--bias-correction', 'off')
+        told = json.loads((tmp_path / 'r.json').read_text())
+        assert why in told['bias_correction']['why_none'] and why in told['weight_choice']['why_none'], told
+        deploy(calibrated, tmp_path / 'off', 'symmetric', '--bias-correction', 'off', '--weight-rounding', 'nearest')
         assert (tmp_path / 'p').read_bytes() == (tmp_path / 'off').read_bytes()

@@ -90,7 +90,7 @@ def test_a_network_is_its_float_self_with_rounded_weights(shared, tmp_path, repo
     exact = session.run(None, {'input': x})[0]
     figures = {}
     for bits in (8, 16):
-        pipeline.deploy(model, tmp_path / 'p', mode='symmetric', table=table, extra=('--activation-bits', bits, '--bias-correction', 'off', *case.shape))
+        pipeline.deploy(model, tmp_path / 'p', mode='symmetric', table=table, extra=('--activation-bits', bits, '--bias-correction', 'off', '--weight-rounding', 'nearest', *case.shape))
         figures[bits] = snr_db(exact, next(iter(pipeline.infer(tmp_path / 'p', {'input': x}, tmp_path).values())))
     report(f'superres_x3 against the float network with rounded weights: {figures[8]:.1f} dB in 8 bits, {figures[16]:.1f} dB in 16')
     assert figures[16] > 75 > figures[8] + 25

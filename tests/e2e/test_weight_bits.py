@@ -29,7 +29,7 @@ def net(tmp_path_factory):
 
 def deploy(net, program, mode, *extra):
     return pipeline.run('model_deploy', net / 'net.onnx', '--calibration', net / 'net.table.yaml', '--mode', mode, '--no-check',
-                        '-o', program, *extra)
+                        '--weight-rounding', 'nearest', '-o', program, *extra)
 
 
 def constants(program):
@@ -266,14 +266,14 @@ def test_onnx_weights_of_4_bits_stay_so_and_give_onnx_runtimes_bytes(kind, tmp_p
 def test_rounding_together_brings_much_of_it_back(calibrated, mode, shared, tmp_path, report):  # noqa: F811
     model, folder = calibrated
     photographs, found = shared / 'images/imagenet_val', {}
-    for how, words in (('nearest', ()), ('gptq', ('--weight-rounding', 'gptq')),
+    for how, words in (('nearest', ('--weight-rounding', 'nearest')), ('default', ()), ('gptq', ('--weight-rounding', 'gptq')),
                        ('both', ('--weight-rounding', 'gptq', '--weight-clipping', 'mse'))):
         programs = []
         for threads in (1, 2):
             said = pipeline.run('model_deploy', model, '--calibration', folder / 'table.yaml', '--mode', mode, '--no-check', '--weight-bits', '4',
-                                '--bias-correction', 'off', *words, *(('--threads', threads) if words else ()), '-o', tmp_path / 'p.rshift')
+                                '--bias-correction', 'off', *words, *(('--threads', threads) if how != 'nearest' else ()), '-o', tmp_path / 'p.rshift')
             programs.append((tmp_path / 'p.rshift').read_bytes())
         assert programs[0] == programs[1] and 'weights of 4 bits: 13 layers, ' in said and 'not kept' not in said, said
         found[how] = snr_db(calibrated, tmp_path / 'p.rshift', photographs, tmp_path)
     report(f'weights of 4 bits, mobilenet_v1_025 {mode}: ' + ', '.join(f'{how} {db:.1f} dB' for how, db in found.items()))
-    assert min(found['gptq'], found['both']) >= found['nearest'] + 2
+    assert min(found['gptq'], found['both']) >= found['nearest'] + 2 and found['default'] == found['gptq']

@@ -11,6 +11,7 @@ import pipeline
 from test_bias_correction import CASE, calibrated, deploy, snr_db  # noqa: F401 (a fixture)
 
 OFF = ('--bias-correction', 'off')
+NEAREST = ('--weight-rounding', 'nearest')
 GPTQ = ('--weight-rounding', 'gptq')
 BOTH = (*GPTQ, '--weight-clipping', 'mse')
 
@@ -18,7 +19,7 @@ BOTH = (*GPTQ, '--weight-clipping', 'mse')
 @pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
 def test_fresh_photographs_come_out_better(calibrated, mode, shared, tmp_path, report):  # noqa: F811
     photographs, found = shared / 'images' / CASE.evaluate_on, {}
-    for how, words in (('off', OFF), ('gptq', (*OFF, *GPTQ)), ('both', (*OFF, *BOTH)), ('regression', (*GPTQ, '--bias-correction', 'regression'))):
+    for how, words in (('off', (*OFF, *NEAREST)), ('gptq', (*OFF, *GPTQ)), ('both', (*OFF, *BOTH)), ('regression', (*GPTQ, '--bias-correction', 'regression'))):
         said = deploy(calibrated, tmp_path / f'{how}.rshift', mode, *words, '--report-json', tmp_path / 'r.json')
         told = json.loads((tmp_path / 'r.json').read_text()).get('weight_choice')
         assert ('weights: rounding gptq' in said) == (told is not None) == (how != 'off'), said
@@ -29,8 +30,11 @@ def test_fresh_photographs_come_out_better(calibrated, mode, shared, tmp_path, r
         found[how] = snr_db(calibrated, tmp_path / f'{how}.rshift', photographs, tmp_path)
     report(f'weights, mobilenet_v1_025 {mode}: ' + ', '.join(f'{how} {db:.1f} dB' for how, db in found.items()))
     assert min(found['gptq'], found['both']) >= found['off'] + 2 and found['regression'] >= found['gptq']
-    deploy(calibrated, tmp_path / 'nearest.rshift', mode, *OFF, '--weight-rounding', 'nearest', '--weight-clipping', 'off')
+    deploy(calibrated, tmp_path / 'nearest.rshift', mode, *OFF, *NEAREST, '--weight-clipping', 'off')
     assert (tmp_path / 'nearest.rshift').read_bytes() == (tmp_path / 'off.rshift').read_bytes()
+    said = deploy(calibrated, tmp_path / 'default.rshift', mode, *OFF)
+    assert 'weights: rounding auto, clipping off: outputs ' in said, said
+    assert snr_db(calibrated, tmp_path / 'default.rshift', photographs, tmp_path) == found['gptq']
 
 
 def test_same_bytes_for_any_threads(calibrated, tmp_path):  # noqa: F811
@@ -43,7 +47,7 @@ def test_same_bytes_for_any_threads(calibrated, tmp_path):  # noqa: F811
 
 def test_an_emitted_model_has_the_weights_and_is_refused_itself(calibrated, tmp_path):  # noqa: F811
     weights = {}
-    for how, words in (('off', ()), ('both', BOTH)):
+    for how, words in (('off', NEAREST), ('both', BOTH)):
         deploy(calibrated, tmp_path / f'{how}.rshift', 'symmetric', *words, '--emit-qdq', tmp_path / f'{how}.onnx')
         weights[how] = [numpy_helper.to_array(i) for i in onnx.load(tmp_path / f'{how}.onnx').graph.initializer]
         weights[how] = [w for w in weights[how] if w.dtype == np.int8 and w.ndim > 1]

@@ -16,6 +16,7 @@
 #include "pipeline/channel_moments.h"
 #include "pipeline/check_samples.h"
 #include "pipeline/deploy.h"
+#include "pipeline/paired_choice.h"
 #include "pipeline/program_pair.h"
 #include "pipeline/sample_runs.h"
 #include "pipeline/usage.h"
