@@ -91,13 +91,14 @@ struct Progress::State {
   std::string title;
   int64_t total = 0;
   bool terminal = false;
+  std::chrono::milliseconds between{};
   std::mutex mutex;
   // Below: guarded by mutex.
   int64_t done = 0;
   int64_t tenths_shown = 0;
   bool drawn = false;
   Clock::time_point start = Clock::now();
-  Clock::time_point last_draw;
+  Clock::time_point last_draw = start;
 
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -117,17 +118,21 @@ struct Progress::State {
       return;
     }
     const int64_t tenths = Percent(done, total) / 10;
-    if (tenths <= tenths_shown || (total < kManySteps && done < total)) return;
+    const bool early = total < kManySteps || Clock::now() - last_draw < between;
+    if (tenths <= tenths_shown || (early && done < total)) return;
     tenths_shown = tenths;
+    last_draw = Clock::now();
     std::fprintf(stderr, "%s: %s\n", title.c_str(), Numbers(done, total, Seconds(), true).c_str());
   }
 };
 
-Progress::Progress(std::string title, int64_t total, bool quiet) {
+Progress::Progress(std::string title, int64_t total, bool quiet,
+                   std::chrono::milliseconds between) {
   if (quiet || total <= 0) return;
   state_ = std::make_unique<State>();
   state_->title = std::move(title);
   state_->total = total;
+  state_->between = between;
   state_->terminal = isatty(STDERR_FILENO) == 1;
 }
 

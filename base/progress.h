@@ -1,10 +1,11 @@
 // Progress of a long loop. A program shows it: a bar with rate and ETA on a terminal, as wide as
-// fits on its line; otherwise a plain line every ten percent, or one at the end of fewer than ten
-// steps; on stderr only, so that --json output stays clean. A library prints nothing: it tells its
+// fits on its line; otherwise a plain line every ten percent but not more than one a second, and
+// one at the end; of fewer than ten steps that alone; on stderr only, so that --json output stays clean. A library prints nothing: it tells its
 // caller's ProgressFunction. All thread-safe.
 #ifndef RSHIFT_BASE_PROGRESS_H_
 #define RSHIFT_BASE_PROGRESS_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,8 +16,10 @@ namespace rshift {
 
 class Progress {
  public:
-  // `quiet` prints nothing at all. `total` may be 0 (nothing to do).
-  Progress(std::string title, int64_t total, bool quiet = false);
+  // `quiet` prints nothing at all. `total` may be 0 (nothing to do). `between`: plain lines before
+  // the last are that far apart at least.
+  Progress(std::string title, int64_t total, bool quiet = false,
+           std::chrono::milliseconds between = std::chrono::seconds(1));
   ~Progress();
   void Advance(int64_t steps = 1);
 

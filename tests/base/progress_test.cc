@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <regex>
 #include <string>
 #include <thread>
@@ -12,10 +13,11 @@ namespace rshift {
 namespace {
 
 // Standard error is captured into a file here: never a terminal.
-std::string Report(int64_t total, int64_t steps, bool quiet = false) {
+std::string Report(int64_t total, int64_t steps, bool quiet = false,
+                   std::chrono::milliseconds between = std::chrono::milliseconds(0)) {
   testing::internal::CaptureStderr();
   {
-    Progress progress("reading", total, quiet);
+    Progress progress("reading", total, quiet, between);
     for (int64_t i = 0; i < steps; ++i) progress.Advance();
   }
   return testing::internal::GetCapturedStderr();
@@ -39,6 +41,13 @@ TEST(ProgressTest, FewStepsPrintTheLastAlone) {
     EXPECT_NE(text.find("100%"), std::string::npos) << text;
     EXPECT_EQ(Report(steps, steps - 1), "");
   }
+}
+
+TEST(ProgressTest, ShortLoopsPrintTheLastAlone) {
+  const std::string text = Report(1000, 1000, false, std::chrono::hours(1));
+  EXPECT_EQ(Lines(text), 1) << text;
+  EXPECT_NE(text.find("100% (1000/1000)"), std::string::npos) << text;
+  EXPECT_EQ(Report(1000, 999, false, std::chrono::hours(1)), "");
 }
 
 TEST(ProgressTest, StopsWhereTheWorkStopped) { EXPECT_EQ(Lines(Report(1000, 250)), 2); }
@@ -82,7 +91,7 @@ TEST(ProgressTest, TellsRateAndTimeWhereThereIsRoom) {
 TEST(ProgressTest, ThreadsMayAdvanceTogether) {
   testing::internal::CaptureStderr();
   {
-    Progress progress("reading", 4000);
+    Progress progress("reading", 4000, false, std::chrono::milliseconds(0));
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&progress] {
