@@ -23,8 +23,7 @@ std::string OptionsOf(const Candidate& candidate) {
   const auto add = [&](const char* option, const char* value) {
     options += Cat(options.empty() ? "" : " ", option, " ", value);
   };
-  if (candidate.weights.rounding != WeightRounding::kNearest)
-    add("--weight-rounding", Name(candidate.weights.rounding));
+  add("--weight-rounding", Name(candidate.weights.rounding));
   if (candidate.weights.clipping != WeightClipping::kOff)
     add("--weight-clipping", Name(candidate.weights.clipping));
   add("--bias-correction", Name(candidate.bias_correction));

@@ -28,7 +28,7 @@ struct Candidate {
 
 // "gptq off, bias correction fast, 8x12 16x3 8x40": the same for the same candidates alone.
 std::string KeyOf(const Candidate& candidate);
-// "--weight-rounding gptq --bias-correction fast": those of weights only where they are no default.
+// "--weight-rounding gptq --bias-correction fast": what is a default only where that is fixed.
 std::string OptionsOf(const Candidate& candidate);
 // Adds what `bits` say.
 void AddTypes(const std::vector<OperatorGroup>& groups, const std::vector<int>& bits,

@@ -103,7 +103,18 @@ class Searcher {
     candidate.bias_correction = BiasCorrectionMode::kFast;
     const Point* point = trials_.Evaluate(candidate, "biases");
     if (point != nullptr && Reaches(*point) && IsBetter(*point, *best_)) best_ = point;
+    if (IsAscend()) return;
+    candidate = best_->candidate;
+    candidate.weights.rounding = WeightRounding::kGptq;
+    point = trials_.Evaluate(candidate, "weights");
+    const auto decibels = [&](const Point& of) {
+      return DecibelsOf(of.measured.scores, trials_.judging());
+    };
+    if (point != nullptr && Reaches(*point) && WorthKeeping(decibels(*best_), decibels(*point)))
+      best_ = point;
   }
+
+  bool IsAscend() const { return trials_.input().options.profile.id == ProfileId::kAscend; }
 
   void ChooseMethods() {
     const auto weights = [](WeightMethods methods) {
@@ -112,9 +123,8 @@ class Searcher {
     const auto biases = [](BiasCorrectionMode mode) {
       return [mode](Candidate* candidate) { candidate->bias_correction = mode; };
     };
-    const bool ascend = trials_.input().options.profile.id == ProfileId::kAscend;
     // Behind gptq clipping brings nothing (docs/weights.md).
-    if (!ascend && !Try(weights({WeightRounding::kGptq, WeightClipping::kOff}), "weights"))
+    if (!IsAscend() && !Try(weights({WeightRounding::kGptq, WeightClipping::kOff}), "weights"))
       Try(weights({WeightRounding::kNearest, WeightClipping::kMse}), "weights");
     Try(biases(BiasCorrectionMode::kFast), "biases");
     fast_ = best_;

@@ -68,6 +68,14 @@ def test_the_configuration_makes_the_same_program(calibrated, searched):
     assert (folder / 'hand.rshift').read_bytes() == (folder / 'auto.rshift').read_bytes()
 
 
+def test_so_does_that_of_a_search_that_is_soon_at_its_end(calibrated, tmp_path):
+    pipeline.run(*words(calibrated, tmp_path / 'auto.rshift', '--auto', '--budget', 'cosine=0.001', '--auto-config', tmp_path / 'auto.yaml'))
+    options = re.search(r'as --config, and (.*)\.$', (tmp_path / 'auto.yaml').read_text().splitlines()[0]).group(1)
+    assert '--weight-rounding ' in options and '--bias-correction ' in options, options  # whose defaults measure
+    pipeline.run(*words(calibrated, tmp_path / 'hand.rshift', '--config', tmp_path / 'auto.yaml', *options.split()))
+    assert (tmp_path / 'hand.rshift').read_bytes() == (tmp_path / 'auto.rshift').read_bytes()
+
+
 def test_the_quantization_table_is_read(calibrated, searched):
     _, folder = searched
     lines = (folder / 'auto.qtable').read_text().splitlines()
@@ -128,7 +136,7 @@ def test_budgets(calibrated, tmp_path):
     few = search('cosine=0.999', 'time=3evaluations')
     assert few['evaluations'] == 3 and few['stopped'] and not few['reached']
     enough = search('cosine=0.001')
-    assert enough['evaluations'] == 2 and enough['reached']  # as it is, and with corrected biases
+    assert enough['evaluations'] == 3 and enough['reached']  # as it is, with corrected biases, with weights rounded together
     floats = search('cosine=0.99', 'float-layers=4')
     chosen = next(point for point in floats['points'] if point['chosen'])
     assert 0 < chosen['float_layers'] <= 4
