@@ -1,7 +1,7 @@
 // Progress of a long loop. A program shows it: a bar with rate and ETA on a terminal, as wide as
 // fits on its line; otherwise a plain line every ten percent but not more than one a second, and
-// one at the end; of fewer than ten steps that alone; on stderr only, so that --json output stays clean. A library prints nothing: it tells its
-// caller's ProgressFunction. All thread-safe.
+// one at the end; of fewer than ten steps that alone; on stderr only, so that --json output stays
+// clean. A library prints nothing: it tells its caller's ProgressFunction. All thread-safe.
 #ifndef RSHIFT_BASE_PROGRESS_H_
 #define RSHIFT_BASE_PROGRESS_H_
 

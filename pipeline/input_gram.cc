@@ -9,10 +9,37 @@ namespace {
 // Rows that are gathered before they are multiplied: 2^8 products of at most 255^2 fit int32.
 constexpr int64_t kBlock = 256;
 
-int32_t Dot(const int16_t* a, const int16_t* b) {
-  int32_t sum = 0;
-  for (int64_t i = 0; i < kBlock; ++i) sum += static_cast<int32_t>(a[i]) * b[i];
-  return sum;
+// products[a * n + b] += the products of rows a and b of `block` [n, kBlock], for a <= b.
+[[gnu::always_inline]] inline void AddPairs(const int16_t* block, int64_t n, int64_t* products) {
+  for (int64_t a = 0; a < n; ++a) {
+    for (int64_t b = a; b < n; ++b) {
+      const int16_t *left = block + a * kBlock, *right = block + b * kBlock;
+      int32_t sum = 0;
+      for (int64_t i = 0; i < kBlock; ++i) sum += static_cast<int32_t>(left[i]) * right[i];
+      products[a * n + b] += sum;
+    }
+  }
+}
+
+#ifdef __x86_64__
+[[gnu::target("avx2")]] void AddPairsAvx2(const int16_t* block, int64_t n, int64_t* products) {
+  AddPairs(block, n, products);
+}
+[[gnu::target("avx512bw,prefer-vector-width=512")]] void AddPairsAvx512(const int16_t* block,
+                                                                        int64_t n,
+                                                                        int64_t* products) {
+  AddPairs(block, n, products);
+}
+#endif
+
+void AddProducts(const int16_t* block, int64_t n, int64_t* products) {
+#ifdef __x86_64__
+  static const bool has_avx512 = __builtin_cpu_supports("avx512bw") != 0;
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx512) return AddPairsAvx512(block, n, products);
+  if (has_avx2) return AddPairsAvx2(block, n, products);
+#endif
+  AddPairs(block, n, products);
 }
 
 template <typename T>
@@ -59,11 +86,7 @@ class GramMaker {
   void AddGroup(int64_t group, int64_t first, int64_t count) {
     Gather(group, first, count);
     const int64_t n = rows_.inputs();
-    int64_t* products = gram_.products.data() + group * n * n;
-    for (int64_t a = 0; a < n; ++a) {
-      const int16_t* row = block_.data() + a * kBlock;
-      for (int64_t b = a; b < n; ++b) products[a * n + b] += Dot(row, block_.data() + b * kBlock);
-    }
+    AddProducts(block_.data(), n, gram_.products.data() + group * n * n);
   }
 
   // All channels at a time: block_[tap][row of the block][channel].

@@ -35,8 +35,9 @@ size_t BatchSize(const std::vector<WeightLayer>& layers, size_t first, size_t gr
   return count;
 }
 
-// Rows beyond these say nothing new of how the inputs vary together: neighbours are alike.
-constexpr int64_t kRowsForEachInput = 16, kLeastRows = 8192;
+// kAuto: rows beyond these say little new of how the inputs vary together, for neighbours are
+// alike.
+constexpr int64_t kRowsForEachInput = 64, kLeastRows = 32768;
 
 // How far apart the rows are that are looked at in every sample: they come to all columns.
 int64_t RowStep(const WindowRows& rows, int64_t samples) {
@@ -185,7 +186,7 @@ class WeightChooser {
     std::vector<int64_t> steps;
     for (const WeightLayer& layer : layers) {
       names.push_back(layer.x);
-      steps.push_back(RowStep(layer.rows, samples_.size()));
+      steps.push_back(automatic_ ? RowStep(layer.rows, samples_.size()) : 1);
     }
     const std::vector<int32_t> places = TensorPlaces(*program_, names);
     std::vector<std::vector<InputGram>> grams(parts, std::vector<InputGram>(layers.size()));
