@@ -43,7 +43,7 @@ struct BiasCorrectionReport {
   std::string largest_node = {};
   double before_db = 0, after_db = 0;  // of the outputs, over the samples
   bool kept = false;                   // false: the program is the uncorrected one
-  std::string why_none = {};  // kAuto: there are no samples, for people; nothing was measured
+  std::string why_none = {};           // kAuto: for people, why nothing was measured
 };
 
 struct BiasCorrection {

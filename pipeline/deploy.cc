@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -167,7 +169,7 @@ class Deployer {
                             .options = quantize_,
                             .samples = *samples,
                             .labels = std::move(labels),
-                            .threads = options_.threads == 0 ? 1 : options_.threads,
+                            .threads = Threads(),
                             .identity = SearchIdentity(),
                             .state_path = options_.search_state,
                             .progress = events_.progress};
@@ -205,27 +207,21 @@ class Deployer {
   // What the samples say of weights and biases. The float program that the integer one is compared
   // with keeps its own.
   void ChooseIntegers() {
-    weighted_ = floating_;
     SettleAutomatic();
-    if (!weights_.any() && bias_correction_ == BiasCorrectionMode::kOff) return;
-    if (weights_.asked() || AsksForCorrection(bias_correction_) ||
-        !options_.correction_data.empty()) {
-      MeasureIntegers(events_.progress);
-      return;
-    }
-    // Nobody asked for it: where it cannot be measured the program stays as it is.
-    CallerProgress progress(events_.progress);
-    std::string why_none;
-    try {
-      MeasureIntegers(progress.function());
-      return;
-    } catch (const Error& error) {
-      why_none = error.what();
-    } catch (const std::bad_alloc&) {
-      why_none = "not enough memory to run both programs";
-    }
-    progress.Rethrow();
-    SayNotMeasured(why_none);
+    BiasCorrection correction;
+    WeightChoice choice;
+    // Weights that nobody asked for are judged by the program that there would be without them.
+    const bool judged_by_biases =
+        weights_.rounding == WeightRounding::kAuto && bias_correction_ == BiasCorrectionMode::kAuto;
+    if (judged_by_biases) correction = CorrectFor({});
+    if (weights_.any()) choice = ChooseBeside(correction.quality);
+    if (!judged_by_biases || choice.report.kept) correction = CorrectFor(choice.weights);
+    weighted_ = SetWeights(floating_, correction.weights);
+    biases_ = std::move(correction.biases);
+    quantize_.scaled_weights |= !correction.weights.empty();
+    if (weights_.any()) result_.report.weight_choice = std::move(choice.report);
+    if (bias_correction_ != BiasCorrectionMode::kOff)
+      result_.report.bias_correction = std::move(correction.report);
   }
 
   // What is automatic happens where it may.
@@ -240,45 +236,61 @@ class Deployer {
     if (!may_round) weights_.rounding = WeightRounding::kNearest;
   }
 
-  void SayNotMeasured(const std::string& why) {
-    result_.report.weight_choice.reset();
-    result_.report.bias_correction.reset();
-    if (weights_.any()) {
-      result_.report.weight_choice.emplace().methods = weights_;
-      result_.report.weight_choice->why_none = why;
-    }
-    if (bias_correction_ == BiasCorrectionMode::kOff) return;
-    result_.report.bias_correction.emplace().mode = bias_correction_;
-    result_.report.bias_correction->why_none = why;
+  WeightChoice ChooseBeside(const std::vector<double>& without) {
+    WeightChoice choice;
+    std::string why_none;
+    const bool done = Measure(weights_.asked(), &why_none, [&](const ProgressFunction& progress) {
+      choice = ChooseWeights(floating_, table_, quantize_, Samples(), weights_, Threads(), progress,
+                             without);
+    });
+    if (done) return choice;
+    choice.report.methods = weights_;
+    choice.report.why_none = why_none;
+    return choice;
   }
 
-  void MeasureIntegers(const ProgressFunction& progress) {
-    RegisterFloatLibrary();
-    const std::unique_ptr<Dataset> samples = CorrectionSamples();
-    const int threads = options_.threads == 0 ? 1 : options_.threads;
-    const auto correct = [&](NodeWeights weights) {
-      return CorrectBiases(floating_, table_, quantize_, *samples, bias_correction_, threads,
-                           progress, std::move(weights));
-    };
-    const bool corrects = bias_correction_ != BiasCorrectionMode::kOff;
-    BiasCorrection correction;
-    WeightChoice choice;
-    if (corrects && weights_.rounding == WeightRounding::kAuto) correction = correct({});
-    if (weights_.any()) {
-      choice = ChooseWeights(floating_, table_, quantize_, *samples, weights_, threads, progress,
-                             correction.quality);
-      result_.report.weight_choice = choice.report;
-    }
-    if (corrects && (weights_.rounding != WeightRounding::kAuto || choice.report.kept))
-      correction = correct(std::move(choice.weights));
-    if (corrects) {
-      biases_ = std::move(correction.biases);
-      choice.weights = std::move(correction.weights);
-      result_.report.bias_correction = std::move(correction.report);
-    }
-    weighted_ = SetWeights(floating_, choice.weights);
-    quantize_.scaled_weights |= !choice.weights.empty();
+  BiasCorrection CorrectFor(const NodeWeights& weights) {
+    BiasCorrection correction{.biases = {}, .weights = weights, .quality = {}, .report = {}};
+    if (bias_correction_ == BiasCorrectionMode::kOff) return correction;
+    std::string why_none;
+    const bool asked = AsksForCorrection(bias_correction_);
+    const bool done = Measure(asked, &why_none, [&](const ProgressFunction& progress) {
+      correction = CorrectBiases(floating_, table_, quantize_, Samples(), bias_correction_,
+                                 Threads(), progress, weights);
+    });
+    if (done) return correction;
+    correction.report.mode = bias_correction_;
+    correction.report.why_none = why_none;
+    return correction;
   }
+
+  // False: it cannot be measured, and nobody asked for it, so the program stays as it is.
+  bool Measure(bool asked, std::string* why_none,
+               const std::function<void(const ProgressFunction&)>& measure) {
+    if (asked || !options_.correction_data.empty()) {
+      measure(events_.progress);
+      return true;
+    }
+    CallerProgress progress(events_.progress);
+    try {
+      measure(progress.function());
+      return true;
+    } catch (const Error& error) {
+      *why_none = error.what();
+    } catch (const std::bad_alloc&) {
+      *why_none = "not enough memory to measure it";
+    }
+    progress.Rethrow();
+    return false;
+  }
+
+  const Dataset& Samples() {
+    RegisterFloatLibrary();
+    if (!samples_) samples_ = CorrectionSamples();
+    return *samples_;
+  }
+
+  int Threads() const { return options_.threads == 0 ? 1 : options_.threads; }
 
   std::unique_ptr<Dataset> CorrectionSamples() const {
     return ReadCorrectionSamples(options_, table_, TableName(), InputSpecs(floating_),
@@ -326,7 +338,7 @@ class Deployer {
                                .test_samples = options_.test_samples,
                                .table_path = TableName(),
                                .preprocess = compile_.meta["preprocess"],
-                               .threads = options_.threads == 0 ? 1 : options_.threads,
+                               .threads = Threads(),
                                .note = events_.note,
                                .progress = events_.progress};
     DeployReport& report = result_.report;
@@ -421,7 +433,8 @@ class Deployer {
   Graph floating_, final_;  // final_: what the program is compiled from
   Graph weighted_;          // floating_, with integers for weights where samples chose them
   NodeBiases biases_;       // others than floating_'s
-  CalibrationTable table_;  // empty when none is given
+  std::unique_ptr<Dataset> samples_;  // that these were measured on; read when they are needed
+  CalibrationTable table_;            // empty when none is given
   CompileOptions compile_;
   ProgramImage image_;
   std::vector<uint8_t> checked_;  // with f32 inputs and outputs; empty: result_.program has them

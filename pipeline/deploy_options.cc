@@ -31,7 +31,8 @@ const char* UselessForF32(const DeployOptions& o) {
 }
 
 void CheckSearch(const DeployOptions& o) {
-  const bool methods = AsksForCorrection(o.bias_correction) || o.weights.asked();
+  const bool methods = o.bias_correction != BiasCorrectionMode::kAuto || o.weights.asked() ||
+                       o.weights.rounding != WeightRounding::kAuto;
   RequireUsage(!o.automatic || !methods,
                "--auto chooses --bias-correction, --weight-rounding and --weight-clipping itself: "
                "leave them out");
@@ -59,13 +60,14 @@ void CheckOptions(const DeployOptions& o) {
                "--shift-negative is for --mode symmetric: asymmetric programs have zero points");
   RequireUsage(o.shift_negative || o.profile.value_or(ProfileId::kTpu) == ProfileId::kTpu,
                "--shift-negative is of profile tpu alone: leave it or --profile out");
-  const bool corrects =
-      o.bias_correction != BiasCorrectionMode::kOff || o.weights.any() || o.automatic;
+  const bool rounds = o.weights.asked() || (o.weights.rounding == WeightRounding::kAuto &&
+                                            o.profile != ProfileId::kAscend);
+  const bool corrects = o.bias_correction != BiasCorrectionMode::kOff || rounds || o.automatic;
   CheckSearch(o);
   RequireUsage(o.correction_samples >= 0, "--correction-samples ", o.correction_samples,
                ": expected 0 (all) or more");
   RequireUsage(o.correction_data.empty() || corrects,
-               "--correction-data is for --auto, --bias-correction, --weight-rounding gptq and "
+               "--correction-data is for --auto, --bias-correction, --weight-rounding and "
                "--weight-clipping mse: add one, or leave the data out");
   RequireUsage(
       !o.weights.asked() || o.profile != ProfileId::kAscend,

@@ -8,48 +8,55 @@ namespace {
 
 // Rows that are gathered before they are multiplied: 2^8 products of at most 255^2 fit int32.
 constexpr int64_t kBlock = 256;
+// Of a block with no more than these, these are multiplied.
+constexpr int64_t kFewRows = 32;
 
-// products[a * n + b] += the products of rows a and b of `block` [n, kBlock], for a <= b.
+// products[a * n + b] += the products of the first kRows of rows a and b of `block` [n, kBlock],
+// for a <= b.
+template <int64_t kRows>
 [[gnu::always_inline]] inline void AddPairs(const int16_t* block, int64_t n, int64_t* products) {
   for (int64_t a = 0; a < n; ++a) {
     for (int64_t b = a; b < n; ++b) {
       const int16_t *left = block + a * kBlock, *right = block + b * kBlock;
       int32_t sum = 0;
-      for (int64_t i = 0; i < kBlock; ++i) sum += static_cast<int32_t>(left[i]) * right[i];
+      for (int64_t i = 0; i < kRows; ++i) sum += static_cast<int32_t>(left[i]) * right[i];
       products[a * n + b] += sum;
     }
   }
 }
 
 #ifdef __x86_64__
+template <int64_t kRows>
 [[gnu::target("avx2")]] void AddPairsAvx2(const int16_t* block, int64_t n, int64_t* products) {
-  AddPairs(block, n, products);
+  AddPairs<kRows>(block, n, products);
 }
+template <int64_t kRows>
 [[gnu::target("avx512bw,prefer-vector-width=512")]] void AddPairsAvx512(const int16_t* block,
                                                                         int64_t n,
                                                                         int64_t* products) {
-  AddPairs(block, n, products);
+  AddPairs<kRows>(block, n, products);
 }
 #endif
 
+template <int64_t kRows>
 void AddProducts(const int16_t* block, int64_t n, int64_t* products) {
 #ifdef __x86_64__
   static const bool has_avx512 = __builtin_cpu_supports("avx512bw") != 0;
   static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  if (has_avx512) return AddPairsAvx512(block, n, products);
-  if (has_avx2) return AddPairsAvx2(block, n, products);
+  if (has_avx512) return AddPairsAvx512<kRows>(block, n, products);
+  if (has_avx2) return AddPairsAvx2<kRows>(block, n, products);
 #endif
-  AddPairs(block, n, products);
+  AddPairs<kRows>(block, n, products);
 }
 
 template <typename T>
 class GramMaker {
  public:
-  GramMaker(const WindowRows& rows, int32_t zero, const T* x, int64_t step)
-      : rows_(rows), zero_(zero), x_(x), step_(step) {
+  GramMaker(const WindowRows& rows, int32_t zero, const T* x, const SomeRows& some)
+      : rows_(rows), zero_(zero), x_(x), some_(some) {
     gram_.groups = rows.groups;
     gram_.inputs = rows.inputs();
-    gram_.rows = (rows.rows() + step - 1) / step;
+    gram_.rows = some.Of(rows.rows());
     gram_.products.resize(static_cast<size_t>(rows.groups * rows.inputs() * rows.inputs()));
   }
 
@@ -73,7 +80,7 @@ class GramMaker {
     block_.assign(static_cast<size_t>(rows_.inputs() * kBlock), 0);
     for (int64_t tap = 0; tap < taps; ++tap) {
       for (int64_t row = 0; row < count; ++row) {
-        const int64_t place = TapPlace(rows_, (first + row) * step_, tap);
+        const int64_t place = TapPlace(rows_, some_.first + (first + row) * some_.step, tap);
         if (place < 0) continue;
         const T* from = x_ + place + group * channels;
         int16_t* to = block_.data() + tap * kBlock + row;
@@ -86,7 +93,11 @@ class GramMaker {
   void AddGroup(int64_t group, int64_t first, int64_t count) {
     Gather(group, first, count);
     const int64_t n = rows_.inputs();
-    AddProducts(block_.data(), n, gram_.products.data() + group * n * n);
+    int64_t* products = gram_.products.data() + group * n * n;
+    if (count <= kFewRows)
+      AddProducts<kFewRows>(block_.data(), n, products);
+    else
+      AddProducts<kBlock>(block_.data(), n, products);
   }
 
   // All channels at a time: block_[tap][row of the block][channel].
@@ -95,7 +106,7 @@ class GramMaker {
     block_.assign(static_cast<size_t>(taps * count * channels), 0);
     for (int64_t tap = 0; tap < taps; ++tap) {
       for (int64_t row = 0; row < count; ++row) {
-        const int64_t place = TapPlace(rows_, (first + row) * step_, tap);
+        const int64_t place = TapPlace(rows_, some_.first + (first + row) * some_.step, tap);
         int16_t* to = block_.data() + (tap * count + row) * channels;
         for (int64_t c = 0; place >= 0 && c < channels; ++c)
           to[c] = static_cast<int16_t>(static_cast<int32_t>(x_[place + c]) - zero_);
@@ -125,12 +136,17 @@ class GramMaker {
   const WindowRows& rows_;
   int32_t zero_;
   const T* x_;
-  int64_t step_;
+  SomeRows some_;
   std::vector<int16_t> block_;
   InputGram gram_;
 };
 
 }  // namespace
+
+int64_t MultipliedRows(int64_t rows) {
+  const int64_t rest = rows % kBlock;
+  return rows - rest + (rest == 0 ? 0 : rest <= kFewRows ? kFewRows : kBlock);
+}
 
 int64_t TapPlace(const WindowRows& rows, int64_t position, int64_t tap) {
   const Window& w = rows.window;
@@ -176,11 +192,11 @@ size_t GramBytes(const WindowRows& rows) {
 }
 
 InputGram GramOf(const WindowRows& rows, DType dtype, int32_t zero_point,
-                 std::span<const std::byte> x, int64_t step) {
+                 std::span<const std::byte> x, const SomeRows& some) {
   const void* data = x.data();
   if (dtype == DType::kU8)
-    return GramMaker(rows, zero_point, static_cast<const uint8_t*>(data), step).Result();
-  return GramMaker(rows, zero_point, static_cast<const int8_t*>(data), step).Result();
+    return GramMaker(rows, zero_point, static_cast<const uint8_t*>(data), some).Result();
+  return GramMaker(rows, zero_point, static_cast<const int8_t*>(data), some).Result();
 }
 
 }  // namespace rshift

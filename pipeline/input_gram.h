@@ -41,9 +41,17 @@ struct InputGram {
 // The bytes that one takes.
 size_t GramBytes(const WindowRows& rows);
 
-// Of every `step`-th row of integers q - zero_point: `x` holds rows' tensor in s8 or u8.
+// Every `step`-th row, from `first` on.
+struct SomeRows {
+  int64_t first = 0, step = 1;
+  int64_t Of(int64_t rows) const { return first < rows ? (rows - first - 1) / step + 1 : 0; }
+};
+// How many rows are multiplied where there are so many: some more, which are 0.
+int64_t MultipliedRows(int64_t rows);
+
+// Of integers q - zero_point: `x` holds rows' tensor in s8 or u8.
 InputGram GramOf(const WindowRows& rows, DType dtype, int32_t zero_point,
-                 std::span<const std::byte> x, int64_t step = 1);
+                 std::span<const std::byte> x, const SomeRows& some = {});
 
 }  // namespace rshift
 

@@ -269,11 +269,12 @@ std::vector<WeightLayer> FindWeightLayers(const Graph& floating, const Graph& in
   return layers;
 }
 
-InputGram GramOf(const WeightLayer& layer, std::span<const std::byte> floats, int64_t step) {
+InputGram GramOf(const WeightLayer& layer, std::span<const std::byte> floats,
+                 const SomeRows& some) {
   const std::span<const float> x(reinterpret_cast<const float*>(floats.data()),
                                  floats.size() / sizeof(float));
   return GramOf(layer.rows, layer.dtype, layer.quant.zero_point,
-                IntegersOf(layer.dtype, layer.quant, x), step);
+                IntegersOf(layer.dtype, layer.quant, x), some);
 }
 
 LayerChoice ChooseLayer(const WeightLayer& layer, const InputGram& gram,

@@ -38,8 +38,8 @@ inline constexpr int64_t kMostInputs = 4608;
 std::vector<WeightLayer> FindWeightLayers(const Graph& floating, const Graph& integer,
                                           const QuantizeOptions& options);
 
-// Of what the layer reads in one run of the float program: of every `step`-th row.
-InputGram GramOf(const WeightLayer& layer, std::span<const std::byte> floats, int64_t step);
+// Of what the layer reads in one run of the float program.
+InputGram GramOf(const WeightLayer& layer, std::span<const std::byte> floats, const SomeRows& some);
 
 struct LayerChoice {
   ChosenWeights chosen;

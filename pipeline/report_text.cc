@@ -78,6 +78,7 @@ std::string WeightLine(const WeightChoiceReport& w) {
                     : ", " + Count(w.costly, "layer") +
                           " left as nearest for what that would take (--weight-rounding gptq "
                           "rounds all)";
+  if (w.costly == w.candidates) return methods + costly.substr(1) + "\n";
   if (w.layers == 0)
     return methods + ": nothing better than the nearest; nothing changed" + costly + "\n";
   const std::string outputs = Format("outputs %.1f -> %.1f dB SQNR", w.before_db, w.after_db) +

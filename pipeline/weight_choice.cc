@@ -39,10 +39,11 @@ size_t BatchSize(const std::vector<WeightLayer>& layers, size_t first, size_t gr
 // alike.
 constexpr int64_t kRowsForEachInput = 64, kLeastRows = 32768;
 
-// How far apart the rows are that are looked at in every sample: they come to all columns.
+// How far apart the rows are that are looked at in every sample: by no divisor of the width, so
+// that they come to all columns.
 int64_t RowStep(const WindowRows& rows, int64_t samples) {
   const int64_t enough = std::max(kRowsForEachInput * rows.inputs(), kLeastRows);
-  int64_t step = std::max<int64_t>(rows.rows() * samples / enough, 1);
+  int64_t step = std::clamp<int64_t>(rows.rows() * samples / enough, 1, rows.rows());
   while (std::gcd(step, rows.out_width) > 1) --step;
   return step;
 }
@@ -50,7 +51,8 @@ int64_t RowStep(const WindowRows& rows, int64_t samples) {
 // Products of two numbers that measuring a layer and choosing its weights once takes, about.
 double ProductsOf(const WeightLayer& layer, int64_t samples) {
   const auto inputs = static_cast<double>(layer.rows.inputs());
-  const auto rows = static_cast<double>(layer.rows.rows() * samples / RowStep(layer.rows, samples));
+  const SomeRows some{.step = RowStep(layer.rows, samples)};
+  const auto rows = static_cast<double>(samples * MultipliedRows(some.Of(layer.rows.rows())));
   const auto groups = static_cast<double>(layer.rows.groups);
   const double gram = groups * rows * inputs / 2, factor = groups * inputs * inputs / 6,
                rounding = static_cast<double>(layer.outputs) * inputs * 2;
@@ -99,6 +101,10 @@ class WeightChooser {
     report_.candidates = static_cast<int>(layers.size());
     if (automatic_) report_.costly = LeaveOutCostly(samples_.size(), &layers);
     if (layers.empty()) return {{}, report_};
+    if (automatic_ && samples_.size() < 2) {
+      report_.why_none = "one sample cannot judge what it makes itself";
+      return {{}, report_};
+    }
     runs_.RunFloat({});
     const std::vector<double> before = without.empty() ? Quality(quantized) : without;
     program_ = CompileObservable(floating_, "float program");
@@ -138,30 +144,43 @@ class WeightChooser {
     report_.kept = WorthKeeping(before, after);
     report_.before_db = Mean(before);
     report_.after_db = Mean(after);
-    if (report_.kept) Choose(layers, 1);
+    if (!report_.kept) return;
+    if (grams_[0].size() < layers.size()) return Choose(layers, 1);
+    for (size_t l = 0; l < layers.size(); ++l) grams_[0][l].Add(grams_[1][l]);
+    Begin(1);
+    ChooseBy(layers);
+    report_.gain_db /= static_cast<double>(layers.size());
   }
 
   // chosen_[p]: by every parts-th sample, from the p-th on. The report is of the last of them.
   void Choose(const std::vector<WeightLayer>& layers, size_t parts) {
-    chosen_.assign(parts, {});
-    report_.layers = 0;
-    report_.weights = report_.channels = 0;
-    report_.gain_db = 0;
+    Begin(parts);
     for (size_t first = 0; first < layers.size();) {
       const size_t count = BatchSize(layers, first, parts);
-      ChooseBatch({layers.data() + first, count}, parts);
+      const std::span<const WeightLayer> batch(layers.data() + first, count);
+      grams_.clear();
+      grams_ = Measure(batch, parts);
+      ChooseBy(batch);
       first += count;
     }
     report_.gain_db /= static_cast<double>(layers.size());
   }
 
-  void ChooseBatch(std::span<const WeightLayer> layers, size_t parts) {
-    const std::vector<std::vector<InputGram>> grams = Measure(layers, parts);
+  void Begin(size_t parts) {
+    chosen_.assign(parts, {});
+    report_.layers = 0;
+    report_.weights = report_.channels = 0;
+    report_.gain_db = 0;
+  }
+
+  // By grams_, as many parts as there are of chosen_.
+  void ChooseBy(std::span<const WeightLayer> layers) {
+    const size_t parts = chosen_.size();
     std::vector<LayerChoice> found(layers.size() * parts);
     ForEachIndex(threads_, found.size(), [&]() -> IndexWork {
       return [&](size_t i) {
         const size_t l = i / parts, part = i % parts;
-        found[i] = ChooseLayer(layers[l], grams[part][l], methods_);
+        found[i] = ChooseLayer(layers[l], grams_[part][l], methods_);
       };
     });
     for (size_t i = 0; i < found.size(); ++i) {
@@ -194,7 +213,9 @@ class WeightChooser {
     RunOnSamples(*program_, samples_, threads_, "measuring inputs", progress_,
                  [&](const Session& session, size_t sample) {
                    for (size_t l = 0; l < layers.size(); ++l) {
-                     const InputGram gram = GramOf(layers[l], session.Tensor(places[l]), steps[l]);
+                     const InputGram gram =
+                         GramOf(layers[l], session.Tensor(places[l]),
+                                {static_cast<int64_t>(sample) % steps[l], steps[l]});
                      const std::lock_guard<std::mutex> lock(locks[l]);
                      grams[sample % parts][l].Add(gram);
                    }
@@ -211,8 +232,9 @@ class WeightChooser {
   int threads_;
   const ProgressFunction& progress_;
   BiasRuns runs_;
-  std::optional<Program> program_;   // the float one
-  std::vector<NodeWeights> chosen_;  // by part
+  std::optional<Program> program_;             // the float one
+  std::vector<std::vector<InputGram>> grams_;  // by part, of the last batch of layers
+  std::vector<NodeWeights> chosen_;            // by part
   WeightChoiceReport report_;
 };
 

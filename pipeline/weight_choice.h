@@ -30,10 +30,10 @@ struct WeightChoiceReport {
   int layers = 0;                      // of them: with other integers or scales than before
   int64_t weights = 0;                 // other integers
   int64_t channels = 0;                // clipped ones
-  double gain_db = 0;                  // of the sums' error, the mean over the candidates
+  double gain_db = 0;                  // of the sums' error, the mean over those not left
   double before_db = 0, after_db = 0;  // of the outputs, over the samples
   bool kept = false;                   // false: the program is that of rounding to nearest
-  std::string why_none = {};  // kAuto: there are no samples, for people; nothing was measured
+  std::string why_none = {};           // kAuto: for people, why nothing was measured
 };
 
 struct WeightChoice {

@@ -18,11 +18,11 @@ import detectors
 import models
 import pipeline
 
-GPTQ, MSE = ('--weight-rounding', 'gptq'), ('--weight-clipping', 'mse')
+GPTQ, MSE, NEAREST = ('--weight-rounding', 'gptq'), ('--weight-clipping', 'mse'), ('--weight-rounding', 'nearest')
 FULL, REGRESSION = ('--bias-correction', 'full'), ('--bias-correction', 'regression')
 OFF = ('--bias-correction', 'off')
-BIASES = {'off': OFF, 'fast': ('--bias-correction', 'fast'), 'full': FULL, 'regression': REGRESSION}
-WEIGHTS = {'off': OFF, 'gptq': (*OFF, *GPTQ), 'mse': (*OFF, *MSE), 'gptq, mse': (*OFF, *GPTQ, *MSE), 'gptq, full': (*GPTQ, *FULL),
+BIASES = {'off': (*OFF, *NEAREST), 'fast': ('--bias-correction', 'fast', *NEAREST), 'full': (*FULL, *NEAREST), 'regression': (*REGRESSION, *NEAREST)}
+WEIGHTS = {'off': (*OFF, *NEAREST), 'gptq': (*OFF, *GPTQ), 'mse': (*OFF, *MSE), 'gptq, mse': (*OFF, *GPTQ, *MSE), 'gptq, full': (*GPTQ, *FULL),
            'gptq, regression': (*GPTQ, *REGRESSION)}
 NAMES = (*calibration_accuracy.CLASSIFIERS, 'fashion_mobilenet_hostile:off', 'dscnn_keywords', 'yolox_nano')
 

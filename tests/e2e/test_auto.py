@@ -157,7 +157,8 @@ def test_bad_options(calibrated, tmp_path, extra, said):
     assert not (tmp_path / 'net.rshift').exists()
 
 
-@pytest.mark.parametrize('extra', (('--bias-correction', 'fast'), ('--weight-rounding', 'gptq'), ('--sensitivity', 's.yaml'),
+@pytest.mark.parametrize('extra', (('--bias-correction', 'fast'), ('--bias-correction', 'off'), ('--weight-rounding', 'gptq'), ('--weight-rounding', 'nearest'),
+                                   ('--sensitivity', 's.yaml'),
                                    ('--mode', 'f32'), ('--labels', 'labels.txt')))
 def test_options_that_contradict_it(calibrated, tmp_path, extra):
     done = pipeline.call(*words(calibrated, tmp_path / 'net.rshift', '--auto', *extra))

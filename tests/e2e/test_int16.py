@@ -104,7 +104,7 @@ def test_chosen_weights_bring_superresolution_to_its_float_pictures(shared, tmp_
     x = np.load(next(iter_inputs(model, case, shared, tmp_path)))['input']
     exact = onnxruntime.InferenceSession(str(model)).run(None, {'input': x})[0]
     figures = {}
-    for name, extra in (('nearest', ()), ('chosen', ('--weight-rounding', 'gptq', '--weight-clipping', 'mse', '--bias-correction', 'full'))):
+    for name, extra in (('nearest', ('--weight-rounding', 'nearest')), ('chosen', ('--weight-rounding', 'gptq', '--weight-clipping', 'mse', '--bias-correction', 'full'))):
         pipeline.deploy(model, tmp_path / 'p', mode='symmetric', table=table, extra=('--activation-bits', 16, *extra, *case.shape))
         found = next(iter(pipeline.infer(tmp_path / 'p', {'input': x}, tmp_path).values()))
         figures[name] = 10 * np.log10(1 / np.mean((found - exact) ** 2))  # pixels lie from 0 to 1

@@ -379,6 +379,7 @@ TEST(BiasCorrectionTest, DeployRefusesWhatMakesNoSense) {
             "samples (it is old, converted or written by hand); give some with --correction-data, "
             "or leave --bias-correction out");
   options.bias_correction = BiasCorrectionMode::kOff;
+  options.weights.rounding = WeightRounding::kNearest;
   options.correction_data = {"x.npy"};
   EXPECT_THAT(UsageErrorOf(options),
               HasSubstr("--correction-data is for --auto, --bias-correction"));

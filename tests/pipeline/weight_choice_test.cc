@@ -208,6 +208,13 @@ void ExpectSquares(const Case& c, unsigned seed) {
     bytes[at] = static_cast<std::byte>(static_cast<int>(x[i]) - 7);
   }
   const InputGram gram = GramOf(*rows, DType::kS8, -7, bytes);
+  for (const int64_t step : {3, 40, 1000}) {  // every row once
+    InputGram parts;
+    for (int64_t first = 0; first < step; ++first)
+      parts.Add(GramOf(*rows, DType::kS8, -7, bytes, {first, step}));
+    EXPECT_EQ(parts.rows, gram.rows);
+    EXPECT_EQ(parts.products, gram.products);
+  }
   const size_t positions = session.Output(0).size() / sizeof(float) / static_cast<size_t>(outputs);
   ASSERT_EQ(gram.rows, static_cast<int64_t>(positions));
   for (size_t o = 0; o < static_cast<size_t>(outputs); ++o) {
@@ -354,6 +361,14 @@ TEST(WeightChoiceTest, TheDefaultIsJudgedByOtherSamples) {
   const WeightChoiceReport asked = ChooseWeights(graph, Table(), {}, halves, kGptqAlone, 1).report;
   const WeightChoiceReport judged = ChooseWeights(graph, Table(), {}, halves, kAutomatic, 1).report;
   EXPECT_LT(judged.after_db, asked.after_db);
+}
+
+TEST(WeightChoiceTest, TheDefaultNeedsTwoSamples) {
+  const WeightChoice one = ChooseWeights(Net(), Table(), {}, Data(1, 1), kAutomatic, 1);
+  EXPECT_FALSE(one.report.kept);
+  EXPECT_EQ(one.report.why_none, "one sample cannot judge what it makes itself");
+  EXPECT_EQ(ChooseWeights(Net(0), Narrow(), Of4Bits(), Data(2, 1), kAutomatic, 1).report.why_none,
+            "");
 }
 
 TEST(WeightChoiceTest, LayersThatWouldTakeLongStayAsTheyAre) {
