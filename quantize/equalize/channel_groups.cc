@@ -116,7 +116,19 @@ class Finder {
   }
   bool Link(const Conv& op, const Node& node) { return Product(node, op.clamp); }
   bool Link(const ConvTranspose& op, const Node& node) { return Product(node, op.clamp); }
-  bool Link(const MatMul& op, const Node& node) { return Product(node, op.clamp); }
+  bool Link(const MatMul& op, const Node& node) {
+    return Product(node, op.clamp) || SumsRows(op, node);
+  }
+  // Of two activations (attention's values): a column of the result sums that of the second
+  // operand.
+  bool SumsRows(const MatMul& op, const Node& node) {
+    const ValueId a = node.inputs[0], b = node.inputs[1];
+    if (node.inputs.size() != 2 || IsConstant(b) || graph_.value(b).shape.size() < 2 ||
+        !FollowsScale(op.clamp) || !JoinSame(b, node.outputs[0]))
+      return false;
+    if (!IsConstant(a)) Fix(a);
+    return true;
+  }
 
   bool Follow(const Node& node) { return JoinSame(node.inputs[0], node.outputs[0]); }
   bool Link(const Identity&, const Node& node) { return Follow(node); }

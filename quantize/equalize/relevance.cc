@@ -39,6 +39,9 @@ class Backwards {
         ThroughGroups(node);
       else
         ThroughOther(node);
+      // The first operand of a product of two activations has no channel of the result.
+      if (!product && std::holds_alternative<MatMul>(node.op) && IsLinked(node))
+        SpreadEvenly(node, node.inputs[0]);
     }
     return relevance;
   }
@@ -112,6 +115,12 @@ class Backwards {
       const size_t count = Groups(id).size();
       Shares(id)[c] += count == shares.size() ? shares[c] : all / static_cast<double>(count);
     });
+  }
+
+  void SpreadEvenly(const Node& node, ValueId input) {
+    const std::vector<double>& of_y = Shares(node.outputs[0]);
+    const double all = std::accumulate(of_y.begin(), of_y.end(), 0.0);
+    for (double& share : Shares(input)) share += all / static_cast<double>(Groups(input).size());
   }
 
   template <typename Function>  // f(input, channel)

@@ -56,6 +56,37 @@ def gated_net(path, seed, octaves):
     return save(path, 'gated', nodes, weights)
 
 
+def attention_net(path, seed, octaves, length=12, heads=2):
+    """LayerNorm, attention, sum, product; of every head, value c is 2^octaves[c] too large, and the weights behind it as much too small."""
+    rng, depth = np.random.default_rng(seed), len(octaves)
+    width = heads * depth
+    factor = np.tile(np.exp2(np.asarray(octaves, np.float32)), heads).astype(np.float32)
+    weights = {name: (rng.normal(size=(width, width)) / width ** .5).astype(np.float32) for name in ('wq', 'wk', 'wv', 'wo')}
+    weights |= {'g': rng.uniform(.5, 1.5, width).astype(np.float32), 'b': rng.normal(size=width).astype(np.float32) / 5,
+                'cv': rng.normal(size=width).astype(np.float32) / 10 * factor, 'wy': rng.normal(size=(width, 5)).astype(np.float32),
+                'split': np.array([1, length, heads, depth]), 'join': np.array([1, length, width])}
+    weights['wv'] *= factor
+    weights['wo'] /= factor[:, None]
+    nodes = [helper.make_node('LayerNormalization', ['x', 'g', 'b'], ['n'], axis=-1)]
+    for part, perm in (('q', [0, 2, 1, 3]), ('k', [0, 2, 3, 1]), ('v', [0, 2, 1, 3])):
+        last = f'{part}1'
+        nodes.append(helper.make_node('MatMul', ['n', f'w{part}'], [last]))
+        if part == 'v':
+            nodes.append(helper.make_node('Add', [last, 'cv'], ['v2']))
+            last = 'v2'
+        nodes.append(helper.make_node('Reshape', [last, 'split'], [f'{part}3']))
+        nodes.append(helper.make_node('Transpose', [f'{part}3'], [part], perm=perm))
+    nodes += [helper.make_node('MatMul', ['q', 'k'], ['s']), helper.make_node('Softmax', ['s'], ['p'], axis=-1),
+              helper.make_node('MatMul', ['p', 'v'], ['m']), helper.make_node('Transpose', ['m'], ['m1'], perm=[0, 2, 1, 3]),
+              helper.make_node('Reshape', ['m1', 'join'], ['m2']), helper.make_node('MatMul', ['m2', 'wo'], ['o']),
+              helper.make_node('Add', ['x', 'o'], ['r']), helper.make_node('MatMul', ['r', 'wy'], ['y'])]
+    graph = helper.make_graph(nodes, 'attention', [helper.make_tensor_value_info('x', 1, [1, length, width])],
+                              [helper.make_tensor_value_info('y', 1, [1, length, 5])],
+                              [numpy_helper.from_array(array, name) for name, array in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9), path)
+    return path
+
+
 @pytest.fixture(scope='module')
 def gated(tmp_path_factory):
     folder = tmp_path_factory.mktemp('gated')
@@ -114,6 +145,20 @@ def test_scales_go_through_a_function_by_tables_of_channels(gated, mode, tmp_pat
     pipeline.run('model_deploy', gated[0], '--mode', mode, '--calibration', tmp_path / 'auto.yaml', '-o', tmp_path / 'p.rshift')
     listed = pipeline.run('model_tool', 'disasm', tmp_path / 'p.rshift')
     assert 'channel_tables' in listed and ' table ' not in listed
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_scales_go_through_attention(mode, tmp_path, report):
+    np.save(tmp_path / 'x.npy', np.random.default_rng(7).normal(size=(60, 12, 16)).astype(np.float32))
+    found = {}
+    for name, octaves in (('plain', [0] * 8), ('hidden', [0, 6, -6, 3, -2, 5, -4, 1])):
+        net = attention_net(tmp_path / f'{name}.onnx', 8, octaves), tmp_path / 'x.npy'
+        for equalize in ('off', 'auto'):
+            said = calibrate(net, tmp_path / 't.yaml', '--equalize', equalize)
+            assert ('equalized: channels of ' in said) == (name == 'hidden' and equalize == 'auto'), said
+            found[name, equalize] = snr_db(net, tmp_path / 't.yaml', mode, tmp_path)
+    report(f'scales through attention, {mode}: {found["hidden", "off"]:.1f} dB -> {found["hidden", "auto"]:.1f} dB')
+    assert found['hidden', 'auto'] >= found['plain', 'off'] - 1 and found['hidden', 'off'] <= found['plain', 'off'] - 10
 
 
 def test_a_scaled_tensor_is_explained_by_its_name_in_the_model(gated, tmp_path):

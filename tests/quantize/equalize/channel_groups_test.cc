@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
+#include "quantize/equalize/apply.h"
 #include "tests/quantize/equalize/hidden_scales.h"
 
 namespace rshift::test {
@@ -56,6 +59,48 @@ TEST(ChannelGroups, AddJoinsItsOperandsAndConcatLaysThemSideBySide) {
   EXPECT_EQ(groups.Of("part")[0], groups.Of("a")[1]);
   EXPECT_EQ(groups.Of("part")[1], groups.Of("a")[2]);
   EXPECT_TRUE(groups.Free("part"));
+}
+
+// x -> MatMul p -> Softmax s [1, 5, 5], x -> MatMul v [1, 5, 3]; s v = m -> MatMul y.
+LittleGraph Attention(const std::vector<float>& scales = {1, 1, 1}) {
+  LittleGraph net(5);
+  const ValueId x = net.Input("x", {1, 5, 4});
+  const auto weights = [&](const std::string& name, int64_t rows, int64_t columns, bool down) {
+    std::mt19937 random(static_cast<uint32_t>(rows * columns));
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::vector<float> drawn;
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      const float scale = scales[static_cast<size_t>(down ? i / columns : i % columns)];
+      drawn.push_back(uniform(random) * (down ? 1 / scale : scale));
+    }
+    return net.Constant(name, {rows, columns}, drawn);
+  };
+  const ValueId p = net.Add("p", MatMul{}, {x, net.RandomConstant("wp", {4, 5}, -1, 1)}, {1, 5, 5});
+  const ValueId s = net.Add("s", Softmax{2}, {p}, {1, 5, 5});
+  const ValueId v = net.Add("v", MatMul{}, {x, weights("wv", 4, 3, false)}, {1, 5, 3});
+  const ValueId m = net.Add("m", MatMul{}, {s, v}, {1, 5, 3});
+  net.Output(net.Add("y", MatMul{}, {m, weights("wy", 3, 2, true)}, {1, 5, 2}));
+  return net;
+}
+
+TEST(ChannelGroups, OfAttentionTheValuesPassTheirScalesOn) {
+  const LittleGraph net = Attention();
+  const Groups groups(net.graph());
+  EXPECT_EQ(groups.Of("v"), groups.Of("m"));
+  EXPECT_TRUE(groups.Free("v"));
+  EXPECT_FALSE(groups.Free("s"));
+}
+
+TEST(ChannelGroups, OfAttentionHiddenScalesAreFound) {
+  LittleGraph net = Attention({1, 64, 1.0f / 16});
+  net.Calibrate();
+  const EqualizationChoice choice = ChooseEqualization(net.graph(), EqualizeThrough::kFunctions,
+                                                       Measure(net.graph(), net.samples()));
+  ASSERT_EQ(choice.equalization.size(), 2);  // v and m
+  EXPECT_EQ(choice.equalization[0].exponents, choice.equalization[1].exponents);
+  const Graph again = Equalize(net.graph(), choice.equalization, "test");
+  for (const Tensors& sample : net.samples())
+    EXPECT_EQ(Execute(net.graph(), sample).at("y").data, Execute(again, sample).at("y").data);
 }
 
 TEST(ChannelGroups, AFarReachingFunctionHasScalesOfItsOwnOnBothSides) {
