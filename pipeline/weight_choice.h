@@ -18,7 +18,7 @@
 namespace rshift {
 
 // kAuto rounds the layers that cost the least first, until more would take more products of two
-// numbers than these in all: some 30 s of one thread.
+// numbers than these in all: some ten seconds of one thread.
 inline constexpr double kMostAutoProducts = 1e11;
 
 // What came of it.
