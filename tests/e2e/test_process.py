@@ -73,7 +73,7 @@ def assert_clean(code, err, what):
     """Done, or one error line. 127: the dynamic loader could not even load the libraries."""
     assert code in (0, 1, 127), f'{what}: exit code {code}\n{err}'
     if code != 127:
-        errors = [line for line in err.splitlines() if not re.match(r'\w+: \d+%', line)]
+        errors = [line for line in err.splitlines() if not re.match(r'[\w ]+: \d+%', line)]
         assert len(errors) == code, f'{what}: {err}'
         assert all(line.startswith('error: ') for line in errors), f'{what}: {err}'
 
