@@ -31,7 +31,7 @@ template <int64_t kRows>
   AddPairs<kRows>(block, n, products);
 }
 template <int64_t kRows>
-[[gnu::target("avx512bw,prefer-vector-width=512")]] void AddPairsAvx512(const int16_t* block,
+[[gnu::target("avx512bw")]] void AddPairsAvx512(const int16_t* block,
                                                                         int64_t n,
                                                                         int64_t* products) {
   AddPairs<kRows>(block, n, products);
