@@ -31,9 +31,8 @@ template <int64_t kRows>
   AddPairs<kRows>(block, n, products);
 }
 template <int64_t kRows>
-[[gnu::target("avx512bw")]] void AddPairsAvx512(const int16_t* block,
-                                                                        int64_t n,
-                                                                        int64_t* products) {
+[[gnu::target("avx512bw")]] void AddPairsAvx512(const int16_t* block, int64_t n,
+                                                int64_t* products) {
   AddPairs<kRows>(block, n, products);
 }
 #endif
