@@ -228,6 +228,17 @@ std::string FloatLines(const std::vector<QuantizeReport::FloatNode>& nodes) {
   return out;
 }
 
+// Of weights and biases; one line where neither was measured for the same reason.
+std::string IntegerLines(const DeployReport& report) {
+  const auto& weights = report.weight_choice;
+  const auto& biases = report.bias_correction;
+  if (weights && biases && !weights->why_none.empty() && weights->why_none == biases->why_none) {
+    return Cat("weight rounding ", Name(weights->methods.rounding), ", bias correction ",
+               Name(biases->mode), ": not done: ", weights->why_none, "\n");
+  }
+  return (weights ? WeightLine(*weights) : "") + (biases ? CorrectionLine(*biases) : "");
+}
+
 }  // namespace
 
 std::string TextReport(const DeployReport& report) {
@@ -272,8 +283,7 @@ std::string TextReport(const DeployReport& report) {
                report.weights_of_4_bits, " weights\n");
   }
   if (report.search) out += SearchText(*report.search);
-  if (report.weight_choice) out += WeightLine(*report.weight_choice);
-  if (report.bias_correction) out += CorrectionLine(*report.bias_correction);
+  out += IntegerLines(report);
   if (!report.preprocess.empty()) {
     out += "preprocess: " + report.preprocess +
            "; of pictures, model_calibrate --check tells whether the model was trained with that\n";

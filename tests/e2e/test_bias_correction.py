@@ -109,8 +109,9 @@ def test_where_the_samples_are_gone_the_default_is_no_correction(calibrated, tmp
     (tmp_path / 'gone.yaml').write_text(re.sub(r'paths: \[.*/', 'paths: [nowhere/', text))
     for table, why in (('old.yaml', 'the table records no samples'), ('gone.yaml', 'is gone')):
         said = pipeline.run('model_deploy', model, '--calibration', tmp_path / table, '-o', tmp_path / 'p', '--report-json', tmp_path / 'r.json')
-        line = next(line for line in said.splitlines() if line.startswith('bias correction'))
-        assert line.startswith('bias correction auto: not done: ') and why in line, line
+        line, = (line for line in said.splitlines() if 'bias correction' in line)
+        assert line.startswith('weight rounding auto, bias correction auto: not done: ') and why in line, line
+        assert said.count(why) == 2  # there, and where the check says the same
         told = json.loads((tmp_path / 'r.json').read_text())
         assert why in told['bias_correction']['why_none'] and why in told['weight_choice']['why_none'], told
         deploy(calibrated, tmp_path / 'off', 'symmetric', '--bias-correction', 'off', '--weight-rounding', 'nearest')
