@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -17,8 +15,8 @@
 #include "graph/passes/split_fake_quantize.h"
 #include "graph/sha256.h"
 #include "interop/qdq_export.h"
-#include "pipeline/caller_progress.h"
 #include "pipeline/check_program.h"
+#include "pipeline/choose_integers.h"
 #include "pipeline/correction_samples.h"
 #include "pipeline/deploy_inputs.h"
 #include "pipeline/deploy_preprocess.h"
@@ -138,7 +136,7 @@ class Deployer {
         "--emit-qdq and --emit-fakequantize write activations of 8 bits; leave 16 bits or "
         "the emitted file out");
     if (options_.automatic) SearchTypes();
-    ChooseIntegers();
+    TakeChosenIntegers();
     QuantizeResult quantized = QuantizeGraph(SetBiases(weighted_, biases_), table_, quantize_);
     CheckWeightBits(floating_, quantized.graph, quantize_.config);
     const WeightBitsCount small = CountWeightsOf4Bits(quantized.graph);
@@ -204,24 +202,23 @@ class Deployer {
     return text;
   }
 
-  // What the samples say of weights and biases. The float program that the integer one is compared
-  // with keeps its own.
-  void ChooseIntegers() {
+  // The float program that the integer one is compared with keeps its own weights and biases.
+  void TakeChosenIntegers() {
     SettleAutomatic();
-    BiasCorrection correction;
-    WeightChoice choice;
-    // Weights that nobody asked for are judged by the program that there would be without them.
-    const bool judged_by_biases =
-        weights_.rounding == WeightRounding::kAuto && bias_correction_ == BiasCorrectionMode::kAuto;
-    if (judged_by_biases) correction = CorrectFor({});
-    if (weights_.any()) choice = ChooseBeside(correction.quality);
-    if (!judged_by_biases || choice.report.kept) correction = CorrectFor(choice.weights);
-    weighted_ = SetWeights(floating_, correction.weights);
-    biases_ = std::move(correction.biases);
-    quantize_.scaled_weights |= !correction.weights.empty();
-    if (weights_.any()) result_.report.weight_choice = std::move(choice.report);
-    if (bias_correction_ != BiasCorrectionMode::kOff)
-      result_.report.bias_correction = std::move(correction.report);
+    IntegerChoice choice = ChooseIntegers({.floating = floating_,
+                                           .table = table_,
+                                           .options = quantize_,
+                                           .weights = weights_,
+                                           .bias_correction = bias_correction_,
+                                           .samples = [this] { return CorrectionSamples(); },
+                                           .samples_given = !options_.correction_data.empty(),
+                                           .threads = Threads(),
+                                           .progress = events_.progress});
+    weighted_ = SetWeights(floating_, choice.weights);
+    biases_ = std::move(choice.biases);
+    quantize_.scaled_weights |= !choice.weights.empty();
+    result_.report.weight_choice = std::move(choice.weight_report);
+    result_.report.bias_correction = std::move(choice.bias_report);
   }
 
   // What is automatic happens where it may.
@@ -234,60 +231,6 @@ class Deployer {
     const bool may_round = may && quantize_.profile.id != ProfileId::kAscend &&
                            weights_.clipping == WeightClipping::kOff;
     if (!may_round) weights_.rounding = WeightRounding::kNearest;
-  }
-
-  WeightChoice ChooseBeside(const std::vector<double>& without) {
-    WeightChoice choice;
-    std::string why_none;
-    const bool done = Measure(weights_.asked(), &why_none, [&](const ProgressFunction& progress) {
-      choice = ChooseWeights(floating_, table_, quantize_, Samples(), weights_, Threads(), progress,
-                             without);
-    });
-    if (done) return choice;
-    choice.report.methods = weights_;
-    choice.report.why_none = why_none;
-    return choice;
-  }
-
-  BiasCorrection CorrectFor(const NodeWeights& weights) {
-    BiasCorrection correction{.biases = {}, .weights = weights, .quality = {}, .report = {}};
-    if (bias_correction_ == BiasCorrectionMode::kOff) return correction;
-    std::string why_none;
-    const bool asked = AsksForCorrection(bias_correction_);
-    const bool done = Measure(asked, &why_none, [&](const ProgressFunction& progress) {
-      correction = CorrectBiases(floating_, table_, quantize_, Samples(), bias_correction_,
-                                 Threads(), progress, weights);
-    });
-    if (done) return correction;
-    correction.report.mode = bias_correction_;
-    correction.report.why_none = why_none;
-    return correction;
-  }
-
-  // False: it cannot be measured, and nobody asked for it, so the program stays as it is.
-  bool Measure(bool asked, std::string* why_none,
-               const std::function<void(const ProgressFunction&)>& measure) {
-    if (asked || !options_.correction_data.empty()) {
-      measure(events_.progress);
-      return true;
-    }
-    CallerProgress progress(events_.progress);
-    try {
-      measure(progress.function());
-      return true;
-    } catch (const Error& error) {
-      *why_none = error.what();
-    } catch (const std::bad_alloc&) {
-      *why_none = "not enough memory to measure it";
-    }
-    progress.Rethrow();
-    return false;
-  }
-
-  const Dataset& Samples() {
-    RegisterFloatLibrary();
-    if (!samples_) samples_ = CorrectionSamples();
-    return *samples_;
   }
 
   int Threads() const { return options_.threads == 0 ? 1 : options_.threads; }
@@ -433,8 +376,7 @@ class Deployer {
   Graph floating_, final_;  // final_: what the program is compiled from
   Graph weighted_;          // floating_, with integers for weights where samples chose them
   NodeBiases biases_;       // others than floating_'s
-  std::unique_ptr<Dataset> samples_;  // that these were measured on; read when they are needed
-  CalibrationTable table_;            // empty when none is given
+  CalibrationTable table_;  // empty when none is given
   CompileOptions compile_;
   ProgramImage image_;
   std::vector<uint8_t> checked_;  // with f32 inputs and outputs; empty: result_.program has them

@@ -7,6 +7,7 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import dtln_accuracy
 import pipeline
 from test_operators_integer import instruction_sets, sqnr
 
@@ -130,30 +131,13 @@ def test_other_cells_are_what_they_were(attributes, tmp_path):
 # The cells of one are ONNX's operators, those of the other are written out, with gates in another order.
 @pytest.mark.parametrize('part', [1, 2])
 def test_dtln_runs_in_cells_with_its_state_carried(part, shared, tmp_path):
-    model = onnx.load(shared / 'models' / 'dtln' / f'model_{part}.onnx')
-    session = onnxruntime.InferenceSession(model.SerializeToString())
-    names = [o.name for o in session.get_outputs()]
-    frame_name, state_name = (i.name for i in session.get_inputs())
-    width = session.get_inputs()[0].shape[-1]
-    generator = np.random.RandomState(11)
-    sound = [np.abs(generator.randn(1, 1, width)) * (0.2 + np.sin(i / 9) ** 2) if part == 1 else
-             generator.randn(1, 1, width) * 0.1 * (0.2 + np.sin(i / 9) ** 2) for i in range(120)]
-
-    def stream(step):
-        state = np.zeros((1, 2, 128, 2), 'f4')
-        for frame in sound:
-            sample = {frame_name: frame.astype('f4'), state_name: state}
-            outputs = step(sample)
-            yield sample, outputs[names[0]]
-            state = outputs[names[1]]
-
-    reference = list(stream(lambda sample: dict(zip(names, session.run(None, sample)))))
-    table = calibrate(model, tmp_path, [sample for sample, _ in reference[:60]])
+    net = dtln_accuracy.Network(shared, part, tmp_path)
+    reference = net.reference()
+    table = calibrate(onnx.load(net.path), tmp_path, [sample for sample, _ in reference[:60]])
     for mode in ('symmetric', 'asymmetric'):
         program = tmp_path / f'{mode}.rshift'
         pipeline.run('model_deploy', tmp_path / 'net.onnx', '--calibration', table, '--mode', mode, '-o', program)
         assert pipeline.run('model_tool', 'disasm', program).count(' lstm_cell ') == 2
-        own = [output for _, output in stream(lambda sample: run_program(program, sample, tmp_path))]
-        noise = sqnr(np.stack(own[60:]), np.stack([output for _, output in reference[60:]]))
+        noise = sqnr(net.own(program)[60:], np.stack([output for _, output in reference[60:]]))
         print(f'dtln {part} {mode}: {noise:.1f} dB')
         assert noise >= 20, (mode, noise)

@@ -476,7 +476,9 @@ TEST(WeightChoiceTest, DeployRefusesWhatMakesNoSense) {
   options.weights = kGptqAlone;
   options.mode = DeployMode::kF32;
   EXPECT_EQ(ErrorOf(options), "--weight-rounding has no meaning with --mode f32: leave it out");
-  options.weights = {WeightRounding::kNearest, WeightClipping::kMse};
+  options.weights = {.rounding = WeightRounding::kNearest};
+  EXPECT_EQ(ErrorOf(options), "--weight-rounding has no meaning with --mode f32: leave it out");
+  options.weights = {WeightRounding::kAuto, WeightClipping::kMse};
   EXPECT_EQ(ErrorOf(options), "--weight-clipping has no meaning with --mode f32: leave it out");
   options.mode = DeployMode::kSymmetric;
   CalibrationTable table;
