@@ -88,6 +88,7 @@ const char* OpName(const Op& op) {
                         [](const QMatMulS16&) { return "QMatMulS16"; },
                         [](const isa::AddS16&) { return "QAddS16"; },
                         [](const isa::MulS16&) { return "QMulS16"; },
+                        [](const isa::DivS16&) { return "QDivS16"; },
                         [](const QTableS16&) { return "QTableS16"; },
                         [](const isa::AveragePoolS16&) { return "QAveragePoolS16"; },
                         [](const QNormalizeS16&) { return "QNormalizeS16"; },
@@ -97,6 +98,7 @@ const char* OpName(const Op& op) {
                         [](const isa::BatchedMatMulS16&) { return "QBatchedMatMulS16"; },
                         [](const QQuotientSoftmaxS16&) { return "QQuotientSoftmaxS16"; },
                         [](const QChannelTablesS16&) { return "QChannelTablesS16"; },
+                        [](const QResizeS16&) { return "QResizeS16"; },
                     },
                     op);
 }

@@ -39,7 +39,7 @@ using Op = std::variant<
     // of 16 bits
     isa::RequantizeS16, QConvS16, QMatMulS16, isa::AddS16, isa::MulS16, QTableS16,
     isa::AveragePoolS16, QNormalizeS16, isa::AddShiftedS16, QSoftmaxS16, isa::ExtremumS16,
-    isa::BatchedMatMulS16, QQuotientSoftmaxS16, QChannelTablesS16>;
+    isa::BatchedMatMulS16, QQuotientSoftmaxS16, QChannelTablesS16, QResizeS16, isa::DivS16>;
 
 // "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
 const char* OpName(const Op& op);

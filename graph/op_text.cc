@@ -293,6 +293,10 @@ std::string Attributes(const QResize& o) {
   return " taps=#" + FingerprintText(o.taps) + Shift("multiplier", o.words) + Text(o.clamp);
 }
 
+std::string Attributes(const QResizeS16& o) {
+  return " taps=#" + FingerprintText(o.taps) + Shift("multiplier", o.words) + Text(o.clamp);
+}
+
 std::string Attributes(const QResizeLinear& o) {
   return Attribute("arithmetic", static_cast<int64_t>(o.arithmetic)) + " taps=#" +
          FingerprintText(o.taps);
@@ -347,6 +351,9 @@ std::string Attributes(const isa::AddS16& o) {
 }
 std::string Attributes(const isa::MulS16& o) {
   return Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);
+}
+std::string Attributes(const isa::DivS16& o) {
+  return Shift("multiplier", o.words) + Text(o.clamp);
 }
 std::string Attributes(const isa::AddShiftedS16& o) {
   return Attribute("left_shift", int64_t{o.left_shift}) + Shift("a", o.words) +

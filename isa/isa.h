@@ -109,6 +109,9 @@ enum class Opcode : uint8_t {
   // --- integer, as those from 1 on ---
   kResizeLinear = 84,
   kL2Normalize = 85,
+  // --- 16-bit integers ---
+  kResizeS16 = 86,
+  kDivS16 = 87,
 };
 
 enum class Field : uint8_t {

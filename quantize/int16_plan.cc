@@ -33,17 +33,27 @@ namespace {
 class Int16Planner {
  public:
   Int16Planner(const Graph& graph, const QuantizationPlan& plan, const QuantizeOptions& options,
-               const std::set<size_t>& bound, const std::map<size_t, ValueId>& products)
+               const RecurrentCells& cells, const std::set<size_t>& bound,
+               const std::map<size_t, ValueId>& products)
       : graph_(graph),
         options_(options),
         products_(products),
+        of_cells_(NodesOf(cells)),
         producers_(graph.Producers()),
         able_(graph.nodes().size()),
         asked_(graph.nodes().size(), false),
         wide_(graph.value_count(), false) {
     for (size_t n = 0; n < graph.nodes().size(); ++n) {
       able_[n] = plan.forms[n] == NodeForm::kInteger && !bound.contains(n) &&
-                 HasInt16Form(graph, graph.nodes()[n]);
+                 !of_cells_.contains(n) && HasInt16Form(graph, graph.nodes()[n]);
+    }
+    for (const RecurrentCell& cell : cells.cells) {
+      for (const ValueId id : {cell.output, cell.reset_state}) {
+        if (id.valid()) able_[static_cast<size_t>(producers_[id.index()].index())] = true;
+      }
+    }
+    for (const auto* at : {&cells.state_at, &cells.output_at, &cells.reset_at}) {
+      for (const auto& [n, cell] : *at) written_.insert(n);
     }
   }
 
@@ -56,6 +66,7 @@ class Int16Planner {
   bool IsWide(int value) const { return wide_[static_cast<size_t>(value)]; }
   bool Reads(size_t n) const {
     const Node& node = graph_.nodes()[n];
+    if (written_.contains(n)) return true;
     return able_[n] && (asked_[n] || wide_[node.outputs[0].index()] || !IsProduct(node));
   }
 
@@ -74,7 +85,7 @@ class Int16Planner {
       if (const auto scaled = products_.find(n); scaled != products_.end())
         wide_[scaled->second.index()] = true;
     }
-    if (AsksOf(layer) && !able_[n] && form == NodeForm::kInteger) {
+    if (AsksOf(layer) && !able_[n] && form == NodeForm::kInteger && !of_cells_.contains(n)) {
       report->notes.push_back({node.name, OpName(node.op),
                                "is asked for 16 bits and has no 16-bit form: its result stays 8 "
                                "bits"});
@@ -120,6 +131,8 @@ class Int16Planner {
   const Graph& graph_;
   const QuantizeOptions& options_;
   const std::map<size_t, ValueId>& products_;
+  const std::set<size_t> of_cells_;  // all nodes of recurrent cells
+  std::set<size_t> written_;         // those at which a part of a cell is written
   const std::vector<NodeId> producers_;
   std::vector<bool> able_, asked_;  // by node
   std::vector<bool> wide_;          // by value
@@ -135,10 +148,10 @@ IntType Int16TypeOf(const ValueRange& range, QuantMode mode) {
 }  // namespace
 
 void PlanInt16(const Graph& graph, const QuantizationPlan& plan, const RangeResult& ranges,
-               const QuantizeOptions& options, const std::set<size_t>& bound,
-               const std::map<size_t, ValueId>& products, ValueTypes* types,
-               QuantizeReport* report) {
-  Int16Planner planner(graph, plan, options, bound, products);
+               const QuantizeOptions& options, const RecurrentCells& cells,
+               const std::set<size_t>& bound, const std::map<size_t, ValueId>& products,
+               ValueTypes* types, QuantizeReport* report) {
+  Int16Planner planner(graph, plan, options, cells, bound, products);
   planner.Run(plan, report);
   types->int16.resize(static_cast<size_t>(graph.value_count()), IntType{DType::kS16, {0, 0}});
   for (int i = 0; i < graph.value_count(); ++i) {

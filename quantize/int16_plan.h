@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "quantize/ops/recurrent.h"
 #include "quantize/options.h"
 #include "quantize/ranges/ranges.h"
 #include "quantize/report.h"
@@ -27,15 +28,16 @@ bool AsksForInt16(const QuantizeOptions& options);
 // bits of it. Other operators of 16-bit form read 16 bits wherever they find them; all else reads 8
 // bits, requantized.
 //
-// `bound`: nodes whose form is not theirs alone (recurrent cells, fused operators): 8 bits. A node
-// that is asked by name or wildcard and has no 16-bit form is in the report's notes.
+// `bound`: nodes whose form is not theirs alone (fused operators): 8 bits. Of `cells` the outputs
+// may have 16 bits, and what the reset gate leaves. A node that is asked by name or wildcard and
+// has no 16-bit form is in the report's notes.
 //
 // `products`: of two activations, and the value behind a factor of theirs that they write in place
 // of their own.
 void PlanInt16(const Graph& graph, const QuantizationPlan& plan, const RangeResult& ranges,
-               const QuantizeOptions& options, const std::set<size_t>& bound,
-               const std::map<size_t, ValueId>& products, ValueTypes* types,
-               QuantizeReport* report);
+               const QuantizeOptions& options, const RecurrentCells& cells,
+               const std::set<size_t>& bound, const std::map<size_t, ValueId>& products,
+               ValueTypes* types, QuantizeReport* report);
 
 // Throws kInvalidInput where 16 bits are asked of a model or under a profile that has none.
 void CheckInt16(const Graph& graph, const QuantizeOptions& options);

@@ -145,7 +145,10 @@ void CheckOperator(const std::set<std::string>& operators, const std::string& ty
                    const std::string& place) {
   RSHIFT_REQUIRE(operators.contains(type), ErrorCode::kInvalidInput, place,
                  ": the model has no operator of type '", type,
-                 "' after fusion; its types are: ", Joined(operators));
+                 "' after fusion; its types are: ", Joined(operators),
+                 type == "LSTM" || type == "GRU" || type == "RNN"
+                     ? "; a recurrent layer is unrolled into these: ask for it by name under layers"
+                     : "");
 }
 
 void CheckPatterns(const Graph& graph, const QuantizeConfig& config) {

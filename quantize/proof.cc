@@ -148,7 +148,9 @@ class Prover {
   // NUMERICS.md sections 29.1 and 30.
   void ProductS16(Rounding rounding, const std::vector<ChannelRequant>& channels, size_t run) {
     const std::vector<int64_t> magnitudes = Magnitudes(channels.size(), {}, run);
-    const bool narrow = rounding == Rounding::kTwoStep || rounding == Rounding::kTwoStepUp;
+    // Of sums that stay what they are there is nothing but them to prove.
+    const bool sums = graph_.value(node_->outputs[0]).dtype == DType::kS32;
+    const bool narrow = sums || rounding == Rounding::kTwoStep || rounding == Rounding::kTwoStepUp;
     LayerProof proof = Start(rounding, narrow ? kInt32Limit : numerics::kInt16AccumulatorLimit);
     proof.channels = static_cast<int64_t>(channels.size());
     for (size_t c = 0; c < channels.size(); ++c) {
@@ -156,6 +158,7 @@ class Prover {
       proof.largest_bias = std::max(proof.largest_bias, bias);
       proof.accumulator =
           std::max(proof.accumulator, bias + numerics::kInt16Magnitude * magnitudes[c]);
+      if (sums) continue;
       if (rounding != Rounding::kHalfUp) {
         AddPair(proof, static_cast<int64_t>(c), {channels[c].multiplier, channels[c].rshift},
                 1 << 30);

@@ -27,7 +27,7 @@ class QdqPlanner {
         profile_(profile),
         consumers_(graph.Consumers()),
         typed_(graph.value_count(), false),
-        int16_(ArithmeticOf(profile).ModelInt16() != nullptr),
+        int16_(ArithmeticOf(profile).HoldsModelInt16()),
         wishes_(graph, int16_) {
     result_.plan.forms.assign(graph.nodes().size(), NodeForm::kOther);
     result_.plan.reasons.resize(graph.nodes().size());

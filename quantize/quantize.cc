@@ -241,8 +241,7 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
   ShareRecurrentRanges(graph, cells, range_options.fixed, &ranges);
   ValueTypes types = TypesOfRanges(ranges, options);
   PostOpPlan post_ops = FindPostOps(graph, plan, types, options);
-  std::set<size_t> bound = NodesOf(cells);
-  bound.insert(post_ops.taken.begin(), post_ops.taken.end());
+  std::set<size_t> bound(post_ops.taken.begin(), post_ops.taken.end());
   std::map<size_t, ValueId> products;  // those with a factor
   for (const auto& [n, fused] : post_ops.of) {
     if (!std::holds_alternative<MatMul>(graph.nodes()[n].op)) {
@@ -253,13 +252,14 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
   }
   QuantizeReport int16_report;
   if (AsksForInt16(options)) {
-    const RangeResult open = PropagateRanges(graph, UnclippedTable(table), range_options);
-    PlanInt16(graph, plan, open, options, bound, products, &types, &int16_report);
+    RangeResult open = PropagateRanges(graph, UnclippedTable(table), range_options);
+    ShareRecurrentRanges(graph, cells, range_options.fixed, &open);
+    PlanInt16(graph, plan, open, options, cells, bound, products, &types, &int16_report);
   }
   FindSlopes(graph, plan, types, options, NodesOf(cells), &post_ops);
   FindFunctionScales(graph, plan, options, NodesOf(cells), range_options.fixed, &types, &post_ops);
   QuantizeResult result = EmitGraph(graph, plan, types, std::move(post_ops), options, cells);
-  result.report.notes = FindSensitive(graph, plan, types, table);
+  result.report.notes = FindSensitive(graph, plan, types, table, NodesOf(cells));
   result.report.notes.insert(result.report.notes.end(), int16_report.notes.begin(),
                              int16_report.notes.end());
   result.report.range_changes = std::move(ranges.changes);

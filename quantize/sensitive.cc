@@ -109,23 +109,31 @@ ValueId DivisorOf(const Graph& graph, const Node& node) {
   return graph.value(node.inputs[1]).is_constant() ? ValueId{} : node.inputs[1];
 }
 
+// The type that node n reads or writes.
+const IntType& TypeAt(const ValueTypes& types, size_t n, ValueId id) {
+  const bool wide =
+      !types.int16.empty() && types.reads_int16[n] && types.int16[id.index()].quant.scale > 0;
+  return wide ? types.int16[id.index()] : types.types[id.index()];
+}
+
 }  // namespace
 
 std::vector<QuantizeReport::Note> FindSensitive(const Graph& graph, const QuantizationPlan& plan,
                                                 const ValueTypes& types,
-                                                const CalibrationTable& table) {
+                                                const CalibrationTable& table,
+                                                const std::set<size_t>& of_cells) {
   std::map<std::string, const TensorRange*> seen;
   for (const auto& [name, range] : table.tensors) seen[name] = &range;
   std::vector<QuantizeReport::Note> notes;
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     ValueId x;
-    if (plan.forms[n] != NodeForm::kInteger) continue;
+    if (plan.forms[n] != NodeForm::kInteger || of_cells.contains(n)) continue;
     const std::optional<Function> f = FunctionOf(graph, node, &x);
     if (!f) x = DivisorOf(graph, node);
     if (!x.valid()) continue;
     const auto found = seen.find(graph.value(x).name);
-    const IntType &in = types.types[x.index()], &out = types.types[node.outputs[0].index()];
+    const IntType &in = TypeAt(types, n, x), &out = TypeAt(types, n, node.outputs[0]);
     if (found == seen.end() || !(in.quant.scale > 0) || !(out.quant.scale > 0)) continue;
     const auto result = seen.find(graph.value(node.outputs[0]).name);
     // Bounds of the function are not what calibration saw.

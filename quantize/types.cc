@@ -17,9 +17,35 @@ IntType TypeOfRange(const ValueRange& range, QuantMode mode) {
   return {is_unsigned ? DType::kU8 : DType::kS8, {params.scale, params.zero_point}};
 }
 
+namespace {
+
+// Numbers of 16 or 4 bits in f32 (graph/onnx/quant.cc, QuantizeWide): rounded, mostly with a zero
+// point added, and held to the integers' ends.
+bool HoldsToIntegers(const Graph& graph, const std::vector<NodeId>& producers, const Node& node) {
+  const auto* clip = std::get_if<Clip>(&node.op);
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (clip == nullptr && binary == nullptr) return false;
+  const Clamp& clamp = clip != nullptr ? clip->clamp : binary->clamp;
+  const float levels = clamp.hi - clamp.lo + 1;
+  const bool ends = clamp.lo == 0 || clamp.lo == -levels / 2;
+  if (!ends || (levels != 65536 && levels != 16)) return false;
+  const auto maker = [&](const Node& of) -> const Node* {
+    const NodeId id = producers[of.inputs[0].index()];
+    return id.valid() ? &graph.node(id) : nullptr;
+  };
+  const Node* from = maker(node);
+  if (clip != nullptr && from != nullptr && std::holds_alternative<Binary>(from->op))
+    from = maker(*from);
+  const auto* unary = from == nullptr ? nullptr : std::get_if<Unary>(&from->op);
+  return unary != nullptr && unary->op == UnaryOp::kRound;
+}
+
+}  // namespace
+
 bool HoldsQuantization(const Graph& graph) {
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) {
-    return std::holds_alternative<Quantize>(node.op) ||
+  const std::vector<NodeId> producers = graph.Producers();
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
+    return HoldsToIntegers(graph, producers, node) || std::holds_alternative<Quantize>(node.op) ||
            std::holds_alternative<Dequantize>(node.op) ||
            std::holds_alternative<FakeQuantize>(node.op);
   });

@@ -51,6 +51,7 @@ void Lower(LoweringContext& context, const Node& node, const QConvS16& op);
 void Lower(LoweringContext& context, const Node& node, const QMatMulS16& op);
 void Lower(LoweringContext& context, const Node& node, const QTableS16& op);
 void Lower(LoweringContext& context, const Node& node, const QChannelTablesS16& op);
+void Lower(LoweringContext& context, const Node& node, const QResizeS16& op);
 void Lower(LoweringContext& context, const Node& node, const QSoftmaxS16& op);
 void Lower(LoweringContext& context, const Node& node, const QQuotientSoftmaxS16& op);
 // reduce.cc

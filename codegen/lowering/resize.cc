@@ -104,6 +104,12 @@ void Lower(LoweringContext& context, const Node& node, const QResize& op) {
   context.Emit(node, command);
 }
 
+void Lower(LoweringContext& context, const Node& node, const QResizeS16& op) {
+  auto command = Bound<isa::ResizeS16>(context, node, op);
+  command.list = context.AddNumbers(node.name + ".taps", DType::kS32, op.taps);
+  context.Emit(node, command);
+}
+
 void Lower(LoweringContext& context, const Node& node, const QResizeLinear& op) {
   auto command = Bound<isa::ResizeLinear>(context, node, op);
   command.list = context.AddNumbers(node.name + ".taps", DType::kS32, op.taps);

@@ -180,6 +180,22 @@ void QuantizeWide(OnnxNode& node, const Parameters& p, DType type) {
   node.SetOutputQuant({p.scales[0], p.zero_points[0]});
 }
 
+// Integers of 16 bits about their zero point, as commands hold them: those of u16 less 32768. They
+// go nowhere but to DequantizeLinear, which knows them.
+bool IsCentred(OnnxNode& node, const Parameters& p, DType type) {
+  const int32_t centre = type == DType::kU16 ? 32768 : 0;
+  if (!IsWide(type) || p.axis >= 0 || p.zero_points[0] != centre) return false;
+  const std::string& name = node.proto().output(0);
+  const auto& graph = node.state().model->graph();
+  const auto is_ours = [&](const auto& tensor) { return tensor.name() == name; };
+  if (std::any_of(graph.output().begin(), graph.output().end(), is_ours)) return false;
+  return std::all_of(graph.node().begin(), graph.node().end(), [&](const auto& reader) {
+    const auto& in = reader.input();
+    return reader.op_type() == "DequantizeLinear" ||
+           std::find(in.begin(), in.end(), name) == in.end();
+  });
+}
+
 // Whether the value holds what QuantizeWide made.
 bool HoldsWide(const Value& value) { return value.dtype == DType::kF32 && value.quant; }
 
@@ -210,6 +226,10 @@ void ImportQuantizeLinear(OnnxNode& node) {
     if (QuantizesToNibbles(node)) node.state().nibbles.insert(node.proto().output(0));
     return node.OutputConstant(QuantizeConstant(node, x, p, type));
   }
+  if (IsCentred(node, p, type)) {
+    node.Output(Quantize{}, {node.Input(0)}, DType::kS16, shape);
+    return node.SetOutputQuant({p.scales[0], 0});
+  }
   if (IsWide(type) || QuantizesToNibbles(node)) return QuantizeWide(node, p, type);
   node.Output(Quantize{}, {InUnits(node, p)}, type, shape);
   node.SetOutputQuant(ActivationParams(p));
@@ -236,8 +256,22 @@ Value DequantizeConstant(const Value& q, const Parameters& p, int bits) {
   return result;
 }
 
+// Whether the value holds what a centred QuantizeLinear made.
+bool HoldsInt16(const Value& value) {
+  return value.dtype == DType::kS16 && value.quant && !value.is_constant();
+}
+
+void DequantizeInt16(OnnxNode& node) {
+  const DType type = node.HasInput(2) ? node.TypeOf(2) : DType::kS16;
+  const Parameters p = ReadParameters(node, node.ShapeOf(0), type);
+  const int32_t zero = p.zero_points[0] - (type == DType::kU16 ? 32768 : 0);
+  node.SetQuant(node.Input(0), {p.scales[0], zero});
+  node.Output(Dequantize{}, {node.Input(0)}, DType::kF32, node.ShapeOf(0));
+}
+
 void ImportDequantizeLinear(OnnxNode& node) {
   if (HoldsWide(node.At(node.Input(0)))) return DequantizeWide(node);
+  if (HoldsInt16(node.At(node.Input(0)))) return DequantizeInt16(node);
   if (node.Int("block_size", 0) != 0) return DequantizeBlocks(node);
   const DType type = node.TypeOf(0);
   const bool wide = IsWide(type) && node.At(node.Input(0)).is_constant();

@@ -135,6 +135,10 @@ struct QTableS16 : isa::TableS16 {
   std::vector<int16_t> entries;
 };
 
+struct QResizeS16 : isa::ResizeS16 {
+  std::vector<int32_t> taps;
+};
+
 // Channel c, an index of the last dimension, has the 513 numbers from 513 * table_of_channel[c] on.
 struct QChannelTablesS16 : isa::ChannelTablesS16 {
   std::vector<int32_t> interpolated;

@@ -87,6 +87,12 @@ constexpr void WindowFields(auto& w, auto&& visit) {
   visit(Int(Field::kPadRight, 0, kMaxWindow), w.pad_right);
 }
 
+// Of integers that may have 16 bits.
+constexpr void ClampFieldsS16(auto& clamp, auto&& visit) {
+  visit(Int(Field::kClampLoQ, -32768, 32767), clamp.lo);
+  visit(Int(Field::kClampHiQ, -32768, 32767), clamp.hi);
+}
+
 constexpr void ClampFields(auto& clamp, auto&& visit) {
   if constexpr (std::is_same_v<std::remove_cvref_t<decltype(clamp)>, ClampQ>) {
     visit(Int(Field::kClampLoQ, -128, 255), clamp.lo);

@@ -7,11 +7,6 @@
 
 namespace rshift::isa {
 
-constexpr void ClampFieldsS16(auto& clamp, auto&& visit) {
-  visit(Int(Field::kClampLoQ, -32768, 32767), clamp.lo);
-  visit(Int(Field::kClampHiQ, -32768, 32767), clamp.hi);
-}
-
 struct RequantizeS16 {
   RSHIFT_COMMAND(kRequantizeS16, "requantize_s16", kInteger,
                  "clamp(((src - Zsrc) * multiplier >> rshift) + Zdst); multiplier 0 is factor 1; "
@@ -61,9 +56,11 @@ struct ConvS16 {
 };
 
 struct MatMulS16 {
-  RSHIFT_COMMAND(kMatMulS16, "matmul_s16", kInteger,
-                 "src [..., M, K] times s8 weights [N, K], as conv_s16", .macs = MacForm::kMatMul,
-                 .buffers = BufferForm::kWeights, .mac_ns = 0.02, .element_ns = 1)
+  RSHIFT_COMMAND(
+      kMatMulS16, "matmul_s16", kInteger,
+      "src [..., M, K] times s8 weights [N, K], as conv_s16; dst s32: the sums themselves, of "
+      "s16 src, where they fit, the records all zero",
+      .macs = MacForm::kMatMul, .buffers = BufferForm::kWeights, .mac_ns = 0.02, .element_ns = 1)
 
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
@@ -122,6 +119,25 @@ struct MulS16 {
   }
 };
 
+// src2: as of add_s16. rshift: at most 46.
+struct DivS16 {
+  RSHIFT_COMMAND(kDivS16, "div_s16", kInteger,
+                 "clamp((src - Z) * multiplier / ((src2 - Z) * 2^rshift) to the nearest integer, "
+                 "ties upwards, + Zdst); by 0: an end of the clamp, by src's sign, and Zdst of 0",
+                 .buffers = BufferForm::kNone, .element_ns = 8)
+
+  RequantWords words;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0, src2 = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(In(Field::kSrc2), c.src2);
+    WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
 struct TableS16 {
   RSHIFT_COMMAND(kTableS16, "table_s16", kInteger,
                  "a function of s16 src; table: 2^n + 1 s32 with 8 fraction bits, n 9 to 13, for "
@@ -154,6 +170,26 @@ struct ChannelTablesS16 {
     DenseFields(c, visit);
     visit(Const(Field::kSrc2), c.src2);
     visit(Const(Field::kTable), c.table);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+// quantize/numerics/resize.h. The words are without zeros at the multiplier's end.
+struct ResizeS16 {
+  RSHIFT_COMMAND(kResizeS16, "resize_s16", kInteger,
+                 "linear and cubic interpolation of s16 src: list as that of resize, coefficients "
+                 "/ 2^15; clamp((sum * multiplier >> rshift) + Zdst), multiplier below 2^16",
+                 .taps = TapForm::kResize, .buffers = BufferForm::kIndexMap, .element_ns = 0.5)
+
+  RequantWords words;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0;
+  Tensor list = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Const(Field::kList), c.list);
+    WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFieldsS16(c.clamp, visit);
   }
 };

@@ -65,10 +65,10 @@ struct GruCell {
   }
 };
 
-// Bytes of a state, of its tanh, each times the sigmoid of a gate where there is one.
+// Numbers of a state, of its tanh, each times the sigmoid of a gate where there is one.
 struct GatedOutput {
   RSHIFT_COMMAND(kGatedOutput, "gated_output", kInteger,
-                 "dst s8/u8 [batch, H]: src s16, flags 1: its tanh, times the sigmoid of gate "
+                 "dst s8/u8/s16 [batch, H]: src s16, flags 1: its tanh, times the sigmoid of gate "
                  "`mode` of src2 and src3 as in lstm_cell, where there is a src2",
                  .buffers = BufferForm::kNone, .element_ns = 2)
 
@@ -90,7 +90,7 @@ struct GatedOutput {
     visit(Int(Field::kMode, 0, 3), c.gate);
     visit(Flags(1), c.tanh);
     WordFields(Field::kMultiplier3, Field::kRshift3, c.words, visit);
-    ClampFields(c.clamp, visit);
+    ClampFieldsS16(c.clamp, visit);
   }
 };
 

@@ -104,6 +104,19 @@ inline constexpr int32_t ProductTwoStepInt16(int32_t v_a, int32_t v_b, RequantWo
                hi);
 }
 
+inline constexpr int32_t kMostQuotientRshift = 46;
+
+// v_a Multiplier / (v_b 2^rshift) to the nearest integer, ties upwards. |v| <= 2^15, so that with
+// rshift <= 46 twice the divisor is within 2^62. By 0: an end, by the sign of v_a; 0 of 0.
+inline constexpr int32_t QuotientInt16(int32_t v_a, int32_t v_b, RequantWords words, int32_t zero_y,
+                                       int32_t lo, int32_t hi) {
+  if (v_b == 0) return v_a == 0 ? Clamp(zero_y, lo, hi) : v_a < 0 ? lo : hi;
+  const int64_t half = (v_b < 0 ? -int64_t{v_b} : int64_t{v_b}) << words.rshift;
+  const int64_t over = (v_b < 0 ? -2 : 2) * int64_t{v_a} * words.multiplier + half;
+  const int64_t under = 2 * half, towards_zero = over / under;
+  return Clamp(towards_zero - (over % under < 0 ? 1 : 0) + zero_y, lo, hi);
+}
+
 // --- sums of products of two activations ---
 
 // Of elements of a row: sums within 2^46.

@@ -60,6 +60,17 @@ inline SumFactors SumInt16Factors(double ratio_a, double ratio_b) {
   return factors;
 }
 
+// Of Sa / (Sb Sy): the largest rshift up to 46 at which the multiplier is below 2^31. Ratios of
+// 2^31 and more are held there: every dividend but 0 saturates 16 bits.
+inline RequantWords QuotientInt16Words(double ratio) {
+  constexpr double kMost = INT32_MAX;
+  RequantWords words{0, kMostQuotientRshift};
+  while (words.rshift > 0 && !(ratio * PowerOfTwo(words.rshift) < kMost)) --words.rshift;
+  words.multiplier =
+      static_cast<int32_t>(std::min(std::floor(ratio * PowerOfTwo(words.rshift) + 0.5), kMost));
+  return words;
+}
+
 // Of Sx / Sy: Multiplier below 2^24, rshift at most 41. From 2^24 on every sum but 0 saturates.
 inline RequantWords AverageInt16Words(double ratio) {
   RequantWords words{0, kMostAverageRshift};

@@ -19,7 +19,8 @@ namespace {
 bool HasForm(const Graph& graph, const Node& node, const Binary& op) {
   if (kResultIsBool[static_cast<size_t>(op.op)]) return false;
   const bool extremum = op.op == BinaryOp::kMax || op.op == BinaryOp::kMin;
-  return ScalarOperand(graph, node) >= 0 || IsSumOrProduct(op.op) || extremum;
+  const bool quotient = op.op == BinaryOp::kDiv && !graph.value(node.inputs[0]).is_constant();
+  return ScalarOperand(graph, node) >= 0 || IsSumOrProduct(op.op) || extremum || quotient;
 }
 
 // Another tool's weights with zero points keep their 8-bit form.
@@ -114,6 +115,10 @@ void EmitLeakyInt16(Emitter& emitter, const Node& node, double alpha) {
 
 // Numbers of a constant with its own range: s16.
 Operand Int16Constant(Emitter& emitter, const Node& node, const Value& value) {
+  if (IsInt16Constant(value)) {  // the model's own integers
+    const IntType own{DType::kS16, {value.origin->scales[0], 0}};
+    return Int16Numbers(emitter, node, value, own, value.origin->integers->As<int16_t>());
+  }
   RequireFinite(node, value);
   const auto values = value.constant->As<float>();
   float largest = 0;
@@ -138,7 +143,8 @@ bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
                  ScalarFunction(emitter.old(), node, op, scalar));
     return true;
   }
-  if (!IsSumOrProduct(op.op)) {
+  const bool quotient = op.op == BinaryOp::kDiv;
+  if (!IsSumOrProduct(op.op) && !quotient) {
     if (!emitter.Type(node.outputs[0]).is_s16()) return false;  // operands become bytes first
     EmitExtremumInt16(emitter, node, op);
     return true;
@@ -152,8 +158,8 @@ bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
   layer.a = a.type;
   layer.b = b.type;
   Op command = RulesOf(emitter).MakeBinary(layer);
-  // The command repeats its second operand alone.
-  if (emitter.old().value(node.inputs[0]).is_constant()) {
+  // The command repeats its second operand alone; a dividend is not constant.
+  if (!quotient && emitter.old().value(node.inputs[0]).is_constant()) {
     std::swap(a, b);
     if (auto* sum = std::get_if<isa::AddS16>(&command))
       std::swap(sum->multiplier, sum->multiplier2);
@@ -283,6 +289,8 @@ bool HasInt16Form(const Graph& graph, const Node& node) {
                  [&](const LayerNorm& op) { return HasForm(graph, node, op); },
                  [&](const AveragePool&) { return true; }, [&](const MaxPool&) { return true; },
                  [&](const Clip&) { return true; }, [&](const Concat&) { return true; },
+                 [&](const Reduce&) { return true; }, [&](const Where&) { return true; },
+                 [&](const Resize& op) { return HasResizeOfInt16(graph, node, op); },
                  [&](const auto&) { return false; }},
       node.op);
 }
@@ -324,6 +332,16 @@ bool EmitInt16(Emitter& emitter, const Node& node) {
                                },
                                [&](const AveragePool& op) {
                                  EmitAveragePoolInt16(emitter, node, op);
+                                 return true;
+                               },
+                               [&](const Where&) {
+                                 if (!emitter.Type(node.outputs[0]).is_s16()) return false;
+                                 EmitWhereInt16(emitter, node);
+                                 return true;
+                               },
+                               [&](const Resize& op) {
+                                 if (op.mode == ResizeMode::kNearest) return false;
+                                 EmitResizeInt16(emitter, node, op, kBytesFactor);
                                  return true;
                                },
                                [&](const LayerNorm& op) {

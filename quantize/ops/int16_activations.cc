@@ -1,5 +1,5 @@
-// Softmax, products of two activations, Max and Min that read or write 16-bit integers. NUMERICS.md
-// sections 29.2, 29.6 and 29.7.
+// Softmax, products of two activations, Max, Min and Where that read or write 16-bit integers.
+// NUMERICS.md sections 29.2, 29.6 and 29.7.
 #include <utility>
 #include <vector>
 
@@ -15,16 +15,22 @@ size_t AxisOf(const Softmax& op, const Shape& shape) {
   return static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(shape.size()) : op.axis);
 }
 
-// An operand of Max or Min in y's type.
-ValueId LikeOutput(Emitter& emitter, const Node& node, ValueId id, const IntType& y) {
+// An operand of Max, Min or Where in y's type, of its own shape.
+ValueId InTypeOf(Emitter& emitter, const Node& node, ValueId id, const IntType& y) {
   const Value& value = emitter.old().value(id);
-  if (!value.is_constant())
-    return ExpandOperand(emitter, node, value, IntOfType(emitter, id, y), y);
+  if (!value.is_constant()) return IntOfType(emitter, id, y);
   RequireFinite(node, value);
   std::vector<int16_t> numbers;
   for (const float v : value.constant->As<float>())
     numbers.push_back(static_cast<int16_t>(RulesOf(emitter).Constant(v, y)));
   return Int16Numbers(emitter, node, value, y, numbers).id;
+}
+
+// The same as Max and Min want it: activations do not broadcast.
+ValueId LikeOutput(Emitter& emitter, const Node& node, ValueId id, const IntType& y) {
+  const ValueId made = InTypeOf(emitter, node, id, y);
+  const Value& value = emitter.old().value(id);
+  return value.is_constant() ? made : ExpandOperand(emitter, node, value, made, y);
 }
 
 }  // namespace
@@ -86,6 +92,14 @@ void EmitExtremumInt16(Emitter& emitter, const Node& node, const Binary& op) {
   if (emitter.old().value(node.inputs[0]).is_constant()) std::swap(a, b);
   emitter.AddNode(node.name, RulesOf(emitter).MakeBinary(layer), {a, b},
                   emitter.DefineInt(node.outputs[0]));
+}
+
+void EmitWhereInt16(Emitter& emitter, const Node& node) {
+  const IntType y = emitter.Type(node.outputs[0]);
+  const ValueId condition = emitter.Same(node.inputs[0]);
+  const ValueId a = InTypeOf(emitter, node, node.inputs[1], y);
+  const ValueId b = InTypeOf(emitter, node, node.inputs[2], y);
+  emitter.AddNode(node.name, Where{}, {condition, a, b}, emitter.DefineInt(node.outputs[0]));
 }
 
 }  // namespace rshift

@@ -14,13 +14,14 @@
 #include "quantize/ranges/propagation_rules.h"
 
 namespace rshift {
-namespace {
 
 bool IsInt16Constant(const Value& value) {
   const QuantizedOrigin* origin = value.origin.get();
   return origin != nullptr && origin->dtype == DType::kS16 && origin->scales.size() == 1 &&
          (origin->zero_points.empty() || origin->zero_points[0] == 0);
 }
+
+namespace {
 
 // --- convolutions and matrix products ---
 
@@ -29,7 +30,7 @@ struct Products {
   int64_t channels = 0, count = 0, channel_stride = 0, k_stride = 1, run = 1;
 };
 
-// The largest |bias + sum of x w| of any channel.
+// The largest |bias + sum of x w| of any channel. bias: s64, or null.
 double LargestSum(const QuantizedOrigin& weights, const QuantizedOrigin* bias, const Products& p) {
   const auto w = weights.integers->As<int8_t>();
   double largest = 0;
@@ -67,6 +68,36 @@ std::string WhyNotProduct(const Graph& graph, const Node& node, const Products& 
       narrow && bias == nullptr ? numerics::kInt32Limit : numerics::kInt16AccumulatorLimit);
   const double most = LargestSum(*weights, bias, p);
   if (most > limit) return Cat("its sums may reach ", most, ", more than ", limit);
+  return "";
+}
+
+// Weights of the model's own scales: the bias in units of S_x S_w fits 32 bits, the sums 39. Float
+// weights are made to fit.
+std::string WhyNotScaledProduct(const Graph& graph, const Node& node, const IntType& x) {
+  const Value& value = graph.value(node.inputs[1]);
+  const QuantizedOrigin* weights = value.origin.get();
+  if (weights == nullptr) return "";
+  const auto channels = static_cast<int64_t>(weights->scales.size());
+  const auto w = weights->integers->As<int8_t>();
+  const int64_t inner =
+      weights->axis < 0
+          ? 1
+          : NumElements(Shape(value.shape.begin() + weights->axis + 1, value.shape.end()));
+  std::vector<double> sums(static_cast<size_t>(channels));
+  for (size_t i = 0; i < w.size(); ++i)
+    sums[static_cast<size_t>(static_cast<int64_t>(i) / inner % channels)] +=
+        static_cast<double>(numerics::kInt16Magnitude) * std::abs(w[i]);
+  double bias = 0;
+  if (node.inputs.size() > 2 && node.inputs[2].valid()) {
+    const float least = *std::min_element(weights->scales.begin(), weights->scales.end());
+    const double unit = static_cast<double>(x.quant.scale) * static_cast<double>(least);
+    for (const float b : graph.value(node.inputs[2]).constant->As<float>())
+      bias = std::max(bias, std::fabs(static_cast<double>(b)) / unit);
+  }
+  const double most = *std::max_element(sums.begin(), sums.end()) + bias;
+  if (bias >= 0x1p31 - 1) return "its bias does not fit 32 bits";
+  if (most > static_cast<double>(numerics::kInt16AccumulatorLimit))
+    return Cat("its sums may reach ", most, ", more than ", numerics::kInt16AccumulatorLimit);
   return "";
 }
 
@@ -212,9 +243,20 @@ void EmitOne(Emitter& emitter, const Node& node, Op op) {
 
 }  // namespace
 
+// Under rules that hold 16 bits in the forms of NUMERICS.md section 29.
+std::string WhyNotInt16Form(const Graph& graph, const Node& node, const IntType& x) {
+  if (!HasInt16Form(graph, node)) return "it has no 16-bit form";
+  const bool product = std::holds_alternative<Conv>(node.op) ||
+                       std::holds_alternative<ConvTranspose>(node.op) ||
+                       (std::holds_alternative<MatMul>(node.op) && HasWeights(graph, node));
+  if (!product || !x.is_s16()) return "";
+  return WhyNotScaledProduct(graph, node, x);
+}
+
 std::string WhyNotModelInt16(const Graph& graph, const Node& node, const Arithmetic& rules,
                              std::span<const IntType> types, const IntType& y) {
   const ModelInt16Rules* int16 = rules.ModelInt16();
+  if (int16 == nullptr && rules.HoldsModelInt16()) return WhyNotInt16Form(graph, node, types[0]);
   if (int16 == nullptr) return "this profile has no 16-bit integers of a model's own";
   bool all = y.is_s16();
   for (size_t i = 0; i < node.inputs.size(); ++i) {

@@ -107,6 +107,9 @@ void EmitUnary(Emitter& emitter, const Node& node, const Unary& op);
 OpSupport SupportResize(const Graph& graph, const Node& node, const Resize& op,
                         const Arithmetic& rules);
 void EmitResize(Emitter& emitter, const Node& node, const Resize& op);
+// Linear or cubic. Bytes are widened to 1 / factor of their scale.
+bool HasResizeOfInt16(const Graph& graph, const Node& node, const Resize& op);
+void EmitResizeInt16(Emitter& emitter, const Node& node, const Resize& op, int32_t factor);
 // Under rules with HasLinearResize() (linear_resize.cc).
 OpSupport SupportLinearResize(const Graph& graph, const Node& node, const Resize& op);
 void EmitLinearResize(Emitter& emitter, const Node& node, const Resize& op);
@@ -129,7 +132,11 @@ void EmitSoftmaxInt16(Emitter& emitter, const Node& node, const Softmax& op);
 void EmitProductInt16(Emitter& emitter, const Node& node, const MatMul& op);
 // Max and Min of an s16 result.
 void EmitExtremumInt16(Emitter& emitter, const Node& node, const Binary& op);
-// --- 16 bits that a model brings (model_int16.cc), under profiles with ModelInt16()
+// Where of an s16 result.
+void EmitWhereInt16(Emitter& emitter, const Node& node);
+// --- 16 bits that a model brings (model_int16.cc), under profiles with HoldsModelInt16()
+// s16 of one scale, zero point 0.
+bool IsInt16Constant(const Value& value);
 // Why a node that reads or writes s16 has no integer form under `rules`; empty: it has. types: of
 // the activations among its inputs.
 std::string WhyNotModelInt16(const Graph& graph, const Node& node, const Arithmetic& rules,

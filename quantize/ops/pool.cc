@@ -64,7 +64,7 @@ OpSupport SupportReduce(const Graph& graph, const Node& node, const Reduce& op,
 void EmitReduce(Emitter& emitter, const Node& node, const Reduce& op) {
   const Value& x = emitter.old().value(node.inputs[0]);
   const auto height = static_cast<size_t>(HeightOf(x, op));
-  if (height == 0 || emitter.Type(node.inputs[0]).is_s16()) return EmitReduction(emitter, node, op);
+  if (height == 0 || emitter.HasInt16(node)) return EmitReduction(emitter, node, op);
   const ValueId old_y = node.outputs[0];
   PoolLayer layer;
   layer.window.kernel_h = layer.height = x.shape[height];

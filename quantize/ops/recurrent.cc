@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "base/error.h"
+#include "quantize/numerics/int16.h"
 #include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/qparams.h"
 #include "quantize/numerics/quantize.h"
@@ -21,6 +23,19 @@ double MagnitudeOf(const IntType& type) {
 
 // Whether the gate's function is a sigmoid.
 bool IsSigmoid(bool gru, size_t gate) { return gru ? gate < 2 : gate != 2; }
+
+// Doubles the scales of columns whose sums with s16 may leave 32 bits, or all of them; whether
+// there are any.
+bool WidenScales(const std::vector<int8_t>& bytes, bool per_channel, std::vector<float>* scales) {
+  std::vector<int64_t> magnitudes(scales->size());
+  for (size_t i = 0; i < bytes.size(); ++i) magnitudes[i % scales->size()] += std::abs(bytes[i]);
+  const auto leaves = [](int64_t sum) { return sum * numerics::kInt16Magnitude > INT32_MAX; };
+  const bool any = std::any_of(magnitudes.begin(), magnitudes.end(), leaves);
+  for (size_t c = 0; any && c < scales->size(); ++c) {
+    if (!per_channel || leaves(magnitudes[c])) (*scales)[c] *= 2;
+  }
+  return any;
+}
 
 bool Moves(const Op& op) {
   const Movement movement = MovementOf(op);
@@ -59,12 +74,17 @@ void RecurrentEmitter::FindBits() {
 
 bool RecurrentEmitter::Emit(size_t n) {
   if (cells_.taken.contains(n) || cells_.moved.contains(n)) return true;
+  const auto state = cells_.state_at.find(n), output = cells_.output_at.find(n),
+             reset = cells_.reset_at.find(n);
   const Node& node = emitter_.old().nodes()[n];
-  if (const auto found = cells_.state_at.find(n); found != cells_.state_at.end()) {
-    EmitState(found->second);
-  } else if (const auto output = cells_.output_at.find(n); output != cells_.output_at.end()) {
+  if (state != cells_.state_at.end()) {
+    emitter_.Begin(node);
+    EmitState(state->second);
+  } else if (output != cells_.output_at.end()) {
+    emitter_.Begin(node);
     EmitOutput(output->second, node.outputs[0]);
-  } else if (const auto reset = cells_.reset_at.find(n); reset != cells_.reset_at.end()) {
+  } else if (reset != cells_.reset_at.end()) {
+    emitter_.Begin(node);
     EmitOutput(reset->second, node.outputs[0]);
   } else {
     return false;
@@ -90,7 +110,8 @@ RecurrentEmitter::Weights RecurrentEmitter::WeightsOf(const RecurrentCell& cell,
     key.push_back(own == nullptr ? -1 : own->weights.index());
     key.push_back(own == nullptr ? -1 : own->column);
   }
-  key.insert(key.end(), {cell.hidden, k});
+  const bool wide = TypeOf(cell, source.x).is_s16();
+  key.insert(key.end(), {cell.hidden, k, wide ? 1 : 0});
   Weights& made = weights_[key];
   if (made.bytes.valid()) return made;
   const int64_t hidden = cell.hidden, width = hidden * static_cast<int64_t>(gates.size());
@@ -115,10 +136,13 @@ RecurrentEmitter::Weights RecurrentEmitter::WeightsOf(const RecurrentCell& cell,
     std::fill(largest.begin(), largest.end(), *std::max_element(largest.begin(), largest.end()));
   for (const float each : largest) made.scales.push_back(numerics::WeightScale(each));
   std::vector<int8_t> bytes;
-  for (size_t i = 0; i < real.size(); ++i) {
-    bytes.push_back(static_cast<int8_t>(numerics::QuantizeValue(
-        real[i], made.scales[i % static_cast<size_t>(width)], 0, -127, 127)));
-  }
+  do {
+    bytes.clear();
+    for (size_t i = 0; i < real.size(); ++i) {
+      bytes.push_back(static_cast<int8_t>(numerics::QuantizeValue(
+          real[i], made.scales[i % static_cast<size_t>(width)], 0, -127, 127)));
+    }
+  } while (wide && WidenScales(bytes, emitter_.options().target.per_channel_weights, &made.scales));
   made.bytes =
       emitter_.AddWeights(name + "__gates", Layout::kPlain, {k, width}, 1, made.scales, bytes);
   return made;
@@ -143,7 +167,13 @@ ValueId RecurrentEmitter::ProductOf(const RecurrentCell& cell, ValueId x, const 
   const ValueId record = Record(TypeOf(cell, x).quant.zero_point);
   const std::string name = emitter_.old().value(cell.state).name + "__product";
   made = emitter_.AddValue(std::move(value));
-  emitter_.AddNode(name, DynamicMatMul{}, {bytes, weights.bytes, record}, made);
+  if (TypeOf(cell, x).is_s16()) {
+    QMatMulS16 sums;
+    sums.channels.resize(weights.scales.size());
+    emitter_.AddNode(name, std::move(sums), {bytes, weights.bytes}, made);
+  } else {
+    emitter_.AddNode(name, DynamicMatMul{}, {bytes, weights.bytes, record}, made);
+  }
   return made;
 }
 
@@ -344,7 +374,7 @@ void RecurrentEmitter::EmitState(size_t index) {
   EmitOutput(index, cell.output);
 }
 
-// Bytes of the state: an LSTM's output, a GRU's state as it is, or what its reset gate leaves.
+// Integers of the state: an LSTM's output, a GRU's state as it is, or what its reset gate leaves.
 void RecurrentEmitter::EmitOutput(size_t index, ValueId y) {
   const RecurrentCell& cell = cells_.cells[index];
   const bool gated = !cell.gru || y == cell.reset_state;

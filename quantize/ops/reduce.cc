@@ -1,10 +1,11 @@
 // Reductions over any axes as a pool over one window: the reduced elements stand under each other.
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 
 #include "base/error.h"
-#include "quantize/numerics/int16.h"
+#include "quantize/numerics/int16_terms.h"
 #include "quantize/numerics/table.h"
 #include "quantize/ops/ops.h"
 
@@ -57,21 +58,21 @@ std::vector<int64_t> AxesOf(const Reduce& op, size_t rank) {
   return axes;
 }
 
-struct Bytes {
+struct Integers {
   ValueId id;  // new
   IntType type;
 };
 
 // entry(q) for each byte, on the way from `x` to a tensor of type `type`.
-Bytes Mapped(Emitter& emitter, const Node& node, const Bytes& x, const char* suffix,
-             const IntType& type, const std::function<int32_t(int32_t)>& entry) {
+Integers Mapped(Emitter& emitter, const Node& node, const Integers& x, const char* suffix,
+                const IntType& type, const std::function<int32_t(int32_t)>& entry) {
   const Value& value = emitter.old().value(node.inputs[0]);
   const ValueId made = emitter.AddStep(node, suffix, TableOf(x.type, entry), x.id, node.inputs[0],
                                        type, value.shape, value.layout);
   return {made, type};
 }
 
-ValueId Arranged(Emitter& emitter, const Node& node, const Bytes& x, const Arrangement& a) {
+ValueId Arranged(Emitter& emitter, const Node& node, const Integers& x, const Arrangement& a) {
   const Value& value = emitter.old().value(node.inputs[0]);
   ValueId at = x.id;
   if (a.moves) {
@@ -94,7 +95,16 @@ Window WindowOf(int64_t rows) {
 Op PoolOf(Emitter& emitter, const Reduce& op, const IntType& x, const IntType& y,
           const Arrangement& a) {
   if (x.is_s16()) {
-    isa::AveragePoolS16 wide = RulesOf(emitter).ModelInt16()->MakeMean(x, y, a.reduced);
+    isa::AveragePoolS16 wide;
+    if (const ModelInt16Rules* own = RulesOf(emitter).ModelInt16()) {
+      wide = own->MakeMean(x, y, a.reduced);
+    } else {
+      const double ratio = static_cast<double>(x.quant.scale) / static_cast<double>(y.quant.scale);
+      const bool mean = op.op == ReduceOp::kMean;
+      wide.words =
+          numerics::AverageInt16Words(mean ? ratio : ratio * static_cast<double>(a.reduced));
+      wide.clamp = {y.qmin(), y.qmax()};
+    }
     wide.window = WindowOf(a.reduced);
     return wide;
   }
@@ -106,23 +116,28 @@ Op PoolOf(Emitter& emitter, const Reduce& op, const IntType& x, const IntType& y
 
 int32_t Mirrored(const IntType& type, int32_t q) { return type.qmin() + type.qmax() - q; }
 
-// -1 - q of every s16 is a straight line.
-QTableS16 MirrorOfInt16() {
+// A function of s16 with straight lines between every 128th number.
+template <typename F>
+QTableS16 LinesOfInt16(const F& function) {
   QTableS16 table;
   table.clamp = {-32768, 32767};
   for (int32_t i = 0; i <= numerics::kTableSteps; ++i) {
     const int32_t q = i * (1 << numerics::kTableStepBits) - 32768;
-    table.interpolated.push_back((-1 - q) * (1 << numerics::kTableFractionBits));
+    table.interpolated.push_back(function(q) * (1 << numerics::kTableFractionBits));
   }
   return table;
 }
 
-// As EmitExtreme(), of one type.
-void EmitExtremeInt16(Emitter& emitter, const Node& node, const Bytes& x, const Arrangement& a,
+QTableS16 MirrorOfInt16() {
+  return LinesOfInt16([](int32_t q) { return -1 - q; });
+}
+
+// As EmitExtreme().
+void EmitExtremeInt16(Emitter& emitter, const Node& node, const Integers& x, const Arrangement& a,
                       bool min) {
   const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
   const Value &from = emitter.old().value(old_x), &to = emitter.old().value(old_y);
-  Bytes source = x;
+  Integers source = x;
   if (min) {
     source.id = emitter.AddStep(node, "__mirrored", MirrorOfInt16(), x.id, old_x, x.type,
                                 from.shape, from.layout);
@@ -130,22 +145,28 @@ void EmitExtremeInt16(Emitter& emitter, const Node& node, const Bytes& x, const 
   const ValueId pooled = emitter.AddStep(node, "__pooled", MaxPool{.window = WindowOf(a.reduced)},
                                          Arranged(emitter, node, source, a), old_y, x.type,
                                          {a.outer, 1, 1, a.inner}, Layout::kNhwc);
-  if (!min) {
+  const IntType y = emitter.Type(old_y);
+  if (!min && x.type == y) {
     emitter.AddNode(node.name, Reshape{}, {pooled}, emitter.DefineInt(old_y));
     return;
   }
-  const ValueId shaped =
+  ValueId at =
       emitter.AddStep(node, "__shaped", Reshape{}, pooled, old_y, x.type, to.shape, to.layout);
-  emitter.AddNode(node.name, MirrorOfInt16(), {shaped}, emitter.DefineInt(old_y));
+  if (min && x.type == y)
+    return emitter.AddNode(node.name, MirrorOfInt16(), {at}, emitter.DefineInt(old_y));
+  if (min) {
+    at = emitter.AddStep(node, "__least", MirrorOfInt16(), at, old_y, x.type, to.shape, to.layout);
+  }
+  emitter.AddRequantize(node.name, at, x.type, emitter.DefineInt(old_y), y, {y.qmin(), y.qmax()});
 }
 
 // The least byte by way of the greatest of their mirror images.
-void EmitExtreme(Emitter& emitter, const Node& node, const Bytes& x, const Arrangement& a,
+void EmitExtreme(Emitter& emitter, const Node& node, const Integers& x, const Arrangement& a,
                  bool min) {
   const ValueId old_y = node.outputs[0];
   const IntType y = emitter.Type(old_y);
   const auto mirror = [&](int32_t q) { return Mirrored(x.type, q); };
-  const Bytes source = min ? Mapped(emitter, node, x, "__mirrored", x.type, mirror) : x;
+  const Integers source = min ? Mapped(emitter, node, x, "__mirrored", x.type, mirror) : x;
   const ValueId columns = Arranged(emitter, node, source, a);
   const Shape pooled = {a.outer, 1, 1, a.inner};
   const Value& value = emitter.old().value(old_y);
@@ -193,12 +214,19 @@ void EmitReduction(Emitter& emitter, const Node& node, const Reduce& op) {
   const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
   const Shape& shape = emitter.old().value(old_x).shape;
   const Arrangement a = Arrange(shape, AxesOf(op, shape.size()));
-  Bytes x{emitter.Int(old_x), emitter.Type(old_x)};
+  // Under rules of their own, models have 16 bits on both sides.
+  const bool wide = emitter.HasInt16(node) && RulesOf(emitter).ModelInt16() == nullptr;
+  Integers x{wide ? emitter.Int16(old_x, 1) : emitter.Int(old_x),
+             wide ? emitter.Int16Type(old_x, 1) : emitter.Type(old_x)};
   if (op.op == ReduceOp::kMax || op.op == ReduceOp::kMin) {
     const auto emit = x.type.is_s16() ? EmitExtremeInt16 : EmitExtreme;
     return emit(emitter, node, x, a, op.op == ReduceOp::kMin);
   }
-  if (op.op == ReduceOp::kL1) {  // |q - Z| is a byte
+  if (op.op == ReduceOp::kL1 && x.type.is_s16()) {
+    const Value& from = emitter.old().value(old_x);
+    x.id = emitter.AddStep(node, "__magnitude", LinesOfInt16([](int32_t q) { return std::abs(q); }),
+                           x.id, old_x, x.type, from.shape, from.layout);
+  } else if (op.op == ReduceOp::kL1) {  // |q - Z| is a byte
     const int32_t zero = x.type.quant.zero_point;
     x = Mapped(emitter, node, x, "__magnitude", {DType::kU8, {x.type.quant.scale, 0}},
                [&](int32_t q) { return q < zero ? zero - q : q - zero; });

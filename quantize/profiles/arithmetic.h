@@ -244,6 +244,9 @@ class Arithmetic {
 
   // --- 16-bit integers that a model brings, beside weights of 8 bits; null: they are F32
   virtual const ModelInt16Rules* ModelInt16() const { return nullptr; }
+  // Whether a model's s16 with zero point 0 are held as integers: with rules of their own, or by
+  // the forms of 16 bits that there are anyway (NUMERICS.md section 29).
+  virtual bool HoldsModelInt16() const { return ModelInt16() != nullptr; }
 
   // --- functions of a byte; the defaults are tables by Table()
   // Dequantize, function, Quantize in the framework's float type and rounding. `function` is exact

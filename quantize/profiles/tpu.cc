@@ -159,6 +159,7 @@ class Tpu final : public Arithmetic {
   }
   bool HasResize() const override { return true; }
   bool HasWhere() const override { return true; }
+  bool HoldsModelInt16() const override { return true; }
 
   QTable Table(const ByteLayer& layer,
                const std::function<double(double)>& function) const override {
@@ -205,6 +206,12 @@ class Tpu final : public Arithmetic {
       return isa::MulS16{.words = ProductWords(layer), .clamp = clamp};
     if (layer.op == BinaryOp::kMax || layer.op == BinaryOp::kMin)
       return isa::ExtremumS16{.min = layer.op == BinaryOp::kMin, .clamp = clamp};
+    if (layer.op == BinaryOp::kDiv) {
+      const double divisor =
+          static_cast<double>(layer.b.quant.scale) * static_cast<double>(layer.y.quant.scale);
+      const double ratio = static_cast<double>(layer.a.quant.scale) / divisor;
+      return isa::DivS16{.words = numerics::QuotientInt16Words(ratio), .clamp = clamp};
+    }
     const numerics::SumFactors factors =
         numerics::SumInt16Factors(Ratio(layer.a, layer.y), Ratio(layer.b, layer.y));
     const int32_t sign = layer.op == BinaryOp::kSub ? -1 : 1;

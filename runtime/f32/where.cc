@@ -39,16 +39,13 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Where&) {
   switch (SizeOf(context.Record(Field::kDst).dtype)) {
     case 1:
       return MakeFor<uint8_t>(context);
+    case 2:
+      return MakeFor<uint16_t>(context);
     case 4:
       return MakeFor<uint32_t>(context);
-    case 8:
+    default:  // s64
       return MakeFor<uint64_t>(context);
-    default:
-      break;
   }
-  RequireType(context, Field::kDst,
-              {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64, DType::kBool});
-  return nullptr;  // not reached: those types have the sizes above
 }
 
 }  // namespace rshift::f32

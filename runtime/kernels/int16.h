@@ -35,6 +35,20 @@ struct S16Normalize {
   int32_t rshift = 1, lo = 0, hi = 0;
 };
 
+// Positions of a resized row, each a sum over the taps of `n` neighbouring sums of the source's
+// row.
+struct S16ResizeTap {
+  int32_t offset = 0, weight = 0;
+};
+struct S16ResizeRow {
+  const int32_t* sums = nullptr;
+  const S16ResizeTap* taps = nullptr;
+  int32_t taps_per_position = 2;  // 2 or 4
+  int64_t positions = 0, n = 0;
+  RequantWords words;
+  S16Bounds bounds;
+};
+
 struct Int16Table {
   // By NarrowType: x[i] - zero, i < n.
   void (*widen[3])(const void* x, int32_t zero, int64_t n, int32_t* v) noexcept;
@@ -59,6 +73,11 @@ struct Int16Table {
   void (*normalize)(const int16_t* x, int64_t count, const S16Normalize& row, int32_t* y) noexcept;
   // to[i] += from[i]: exact.
   void (*add_sums)(const int32_t* from, int64_t n, int64_t* to) noexcept;
+  // sums[i] = the sum over two or four rows of row[i] weight, i < n, which fits 32 bits.
+  void (*weigh)(const int16_t* const* rows, const int32_t* weights, int32_t count, int64_t n,
+                int32_t* sums) noexcept;
+  // numerics::FinishResizeInt16 of all positions, one behind the other.
+  void (*resize)(const S16ResizeRow& row, int32_t* y) noexcept;
 };
 const Int16Table& Int16LoopsFor(Isa isa);
 

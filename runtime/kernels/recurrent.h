@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "isa/attributes.h"
+#include "runtime/kernels/int16.h"
 #include "runtime/kernels/normalize.h"
 #include "runtime/runtime.h"
 
@@ -43,7 +44,8 @@ struct CellArgs {
   int64_t gate = 0;
   RequantWords words;
   OutputBounds bounds;
-  uint8_t* y = nullptr;
+  void* y = nullptr;
+  NarrowType y_type = NarrowType::kU8;
 };
 
 // Columns [begin, end) of the row, at most kCellBlock.

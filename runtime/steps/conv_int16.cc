@@ -56,7 +56,9 @@ class ConvS16Step : public Step {
                  static_cast<size_t>(shape.groups * panels_ * shape.taps() * TapSize())),
         scratch_(ScratchBytes(), context.threads),
         src_(context.In<int16_t>(Field::kSrc)),
-        dst_(context) {
+        dst_(context),
+        sums_(context.Record(Field::kDst).dtype == DType::kS32 ? context.Out<int32_t>(Field::kDst)
+                                                               : nullptr) {
     std::memset(zeros_.data(), 0, zeros_.size());
     const auto* w = context.In<int8_t>(Field::kWeights);
     Pack(w);
@@ -118,16 +120,14 @@ class ConvS16Step : public Step {
     const int64_t count = std::min(kS16Channels, shape_.group_oc() - channel);
     const int64_t at = first * shape_.oc + group * shape_.group_oc() + channel;
     const S16Channels words = words_.At((group * panels_ + panel) * kS16Channels);
-    if (fits_) {
+    if (sums_ != nullptr) {
       alignas(64) int32_t sums[kS16Pixels * kS16Channels];
-      kernel_({.pixels = pixels,
-               .channels = count,
-               .taps = shape_.taps(),
-               .rows = rows,
-               .pairs = pairs_,
-               .weights = PanelOf(group, panel),
-               .tap_step = TapSize(),
-               .sums = sums});
+      kernel_(TileOf(rows, pixels, group, panel, count, sums));
+      for (int64_t p = 0; p < pixels; ++p)
+        std::copy_n(sums + p * kS16Channels, count, sums_ + at + p * shape_.oc);
+    } else if (fits_) {
+      alignas(64) int32_t sums[kS16Pixels * kS16Channels];
+      kernel_(TileOf(rows, pixels, group, panel, count, sums));
       finish_.finish_tile({.sums = sums,
                            .pixels = pixels,
                            .step = kS16Channels,
@@ -145,6 +145,18 @@ class ConvS16Step : public Step {
         dst_.Write(y, at + p * shape_.oc, count);
       }
     }
+  }
+
+  ConvS16Tile TileOf(const int16_t* const* rows, int64_t pixels, int64_t group, int64_t panel,
+                     int64_t count, int32_t* sums) const noexcept {
+    return {.pixels = pixels,
+            .channels = count,
+            .taps = shape_.taps(),
+            .rows = rows,
+            .pairs = pairs_,
+            .weights = PanelOf(group, panel),
+            .tap_step = TapSize(),
+            .sums = sums};
   }
 
   const int16_t* PanelOf(int64_t group, int64_t panel) const noexcept {
@@ -186,6 +198,7 @@ class ConvS16Step : public Step {
   ThreadScratch scratch_;
   const int16_t* src_;
   NarrowedOutput dst_;
+  int32_t* sums_;  // where dst has the sums themselves, which fit 32 bits
   std::vector<Segment> segments_;
   bool fits_ = false;  // every accumulator fits 32 bits
 };

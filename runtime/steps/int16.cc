@@ -214,6 +214,16 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MulS16& c)
   });
 }
 
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DivS16& c) {
+  return MakeS16BlockStep(context, [words = c.words, second = SecondOperand(context),
+                                    y = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+    alignas(64) int32_t other[kS16Block];
+    second.Read(b.at, b.n, other);
+    for (int64_t i = 0; i < b.n; ++i)
+      b.v[i] = numerics::QuotientInt16(b.v[i], other[i], words, y.zero, y.lo, y.hi);
+  });
+}
+
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ExtremumS16& c) {
   return MakeS16BlockStep(context, [min = c.min, second = SecondOperand(context),
                                     y = BoundsOf(context, c.clamp)](const S16BlockOf& b) {

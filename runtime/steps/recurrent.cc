@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "quantize/numerics/recurrent.h"
+#include "runtime/steps/int16.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
@@ -31,6 +32,13 @@ class CellStep : public Step {
   }
 
   CellArgs& args() { return args_; }
+  void WriteTo(const StepContext& context, const ClampQ& clamp) {
+    const DType type = context.Record(Field::kDst).dtype;
+    args_.y = context.Out<uint8_t>(Field::kDst);
+    args_.y_type = NarrowTypeOf(type);
+    y_size_ = static_cast<int64_t>(SizeOf(type));
+    args_.bounds = {context.Record(Field::kDst).zero_point, clamp.lo, clamp.hi};
+  }
 
   void Run(const Team& team) noexcept override {
     const int64_t blocks = (args_.hidden + kCellBlock - 1) / kCellBlock;
@@ -44,7 +52,7 @@ class CellStep : public Step {
       if (args.b != nullptr) args.b += row * width;
       if (args.state != nullptr) args.state += at;
       if (args.next != nullptr) args.next += at;
-      if (args.y != nullptr) args.y += at;
+      if (args.y != nullptr) args.y = static_cast<uint8_t*>(args.y) + at * y_size_;
       run_(args, begin, std::min(args.hidden, begin + kCellBlock));
     }
   }
@@ -52,6 +60,7 @@ class CellStep : public Step {
  private:
   CellFn run_;
   CellArgs args_;
+  int64_t y_size_ = 1;
   int64_t gates_, rows_ = 0;
 };
 
@@ -87,9 +96,8 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::GatedOutpu
   args.gate = c.gate;
   args.tanh = c.tanh;
   args.state = context.In<int16_t>(Field::kSrc);
-  args.y = context.Out<uint8_t>(Field::kDst);
   args.words = c.words;
-  args.bounds = {context.Record(Field::kDst).zero_point, c.clamp.lo, c.clamp.hi};
+  step->WriteTo(context, c.clamp);
   return step;
 }
 

@@ -29,7 +29,7 @@ struct Dimension {
 
 constexpr int kMostTaps = 16;
 constexpr int64_t kBlock = 256;  // elements summed at a time
-constexpr int64_t kRow = 2048;   // elements of the source: the most that RunRows keeps sums of
+constexpr int64_t kRow = 8192;   // elements of the source: the most that RunRows keeps sums of
 
 // Of one output position.
 struct TapList {
@@ -84,6 +84,15 @@ void AddSums(const Acc* x, const Tap* t, int count, int64_t n, Acc* sum) {
     const auto wb = static_cast<Acc>(t[1].weight);
 #pragma omp simd
     for (int64_t i = 0; i < n; ++i) sum[i] = static_cast<Acc>(a[i] * wa + b[i] * wb);
+    return;
+  }
+  if (count == 4) {
+    const Acc *b = x + t[1].offset, *c = x + t[2].offset, *d = x + t[3].offset;
+    const auto wb = static_cast<Acc>(t[1].weight), wc = static_cast<Acc>(t[2].weight),
+               wd = static_cast<Acc>(t[3].weight);
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i)
+      sum[i] = static_cast<Acc>(a[i] * wa + b[i] * wb + c[i] * wc + d[i] * wd);
     return;
   }
 #pragma omp simd

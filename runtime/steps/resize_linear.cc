@@ -7,7 +7,7 @@
 
 #include "base/shape.h"
 #include "quantize/numerics/tflite_resize.h"
-#include "runtime/steps/resize_list.h"
+#include "runtime/steps/resize_shape.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
@@ -22,37 +22,6 @@ struct LinearAxis {
   };
   std::vector<Pair> pairs;
 };
-
-// dst as [outer, first, between, second, inner], of which first and second are resized; a dimension
-// that is not there is one element of coefficient 1.
-struct LinearShape {
-  ResizeDimension first, second;  // of dst
-  int64_t in_first = 1, in_second = 1;
-  int64_t outer = 1, between = 1, inner = 1;
-  int64_t positions = 0;  // of dst, of `inner` elements each
-};
-
-LinearShape ReadLinearShape(const StepContext& context) {
-  const Shape &src = context.Record(Field::kSrc).shape, &dst = context.Record(Field::kDst).shape;
-  LinearShape shape;
-  if (NumElements(dst) == 0) return shape;
-  const auto size = static_cast<size_t>(NumElements(context.Record(Field::kList).shape));
-  int resized = 0;
-  const auto dims = ReadResizeList({context.In<int32_t>(Field::kList), size}, dst);
-  for (size_t d = dims.size(); d-- > 0;) {
-    if (dims[d].taps == 0) {
-      int64_t& part = resized == 0 ? shape.inner : resized == 1 ? shape.between : shape.outer;
-      part *= dst[d];
-      continue;
-    }
-    (resized == 0 ? shape.second : shape.first) = dims[d];
-    (resized == 0 ? shape.in_second : shape.in_first) = src[d];
-    ++resized;
-  }
-  if (resized < 2) std::swap(shape.outer, shape.between);
-  shape.positions = NumElements(dst) / shape.inner;
-  return shape;
-}
 
 template <typename Coefficient>
 LinearAxis<Coefficient> MakeLinearAxis(const ResizeDimension& dim, int64_t stride,
@@ -124,7 +93,7 @@ void InterpolateFloats(const Corners<uint8_t>& p, const float (&c)[2], const flo
 template <typename T, typename Coefficient, ResizeArithmetic kArithmetic>
 class ResizeLinearStep : public Step {
  public:
-  ResizeLinearStep(const StepContext& context, const LinearShape& shape)
+  ResizeLinearStep(const StepContext& context, const ResizeShape& shape)
       : src_(context.In<T>(Field::kSrc)), dst_(context.Out<T>(Field::kDst)), shape_(shape) {
     constexpr bool kFloat = std::is_same_v<Coefficient, float>;
     const auto one = static_cast<Coefficient>(kFloat ? 1 : numerics::kTfLiteResizeUnit);
@@ -168,20 +137,20 @@ class ResizeLinearStep : public Step {
  private:
   const T* src_;
   T* dst_;
-  LinearShape shape_;
+  ResizeShape shape_;
   int64_t row_ = 0;  // elements of a row of the source
   LinearAxis<Coefficient> first_, second_;
 };
 
 template <typename T, typename Coefficient, ResizeArithmetic kArithmetic>
-std::unique_ptr<Step> MakeLinear(const StepContext& context, const LinearShape& shape) {
+std::unique_ptr<Step> MakeLinear(const StepContext& context, const ResizeShape& shape) {
   return std::make_unique<ResizeLinearStep<T, Coefficient, kArithmetic>>(context, shape);
 }
 
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeLinear& c) {
-  const LinearShape shape = ReadLinearShape(context);
+  const ResizeShape shape = ReadResizeShape(context);
   const DType type = context.Record(Field::kSrc).dtype;
   constexpr auto kHalfAway = ResizeArithmetic::kHalfAway;
   switch (c.arithmetic) {

@@ -22,6 +22,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MaxPool& c
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Softmax& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Normalize& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::L2Normalize& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LstmCell& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::GruCell& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::GatedOutput& c);
@@ -47,6 +48,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ConvS16& c
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MatMulS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AddS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MulS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DivS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TableS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ChannelTablesS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoolS16& c);

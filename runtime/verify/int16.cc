@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 
 #include "quantize/numerics/normalize.h"
 #include "quantize/numerics/quotient_softmax.h"
@@ -66,6 +67,23 @@ int64_t Magnitude(DType type) {
   return type == DType::kS16 ? numerics::kInt16Magnitude : type == DType::kS8 ? 128 : 255;
 }
 
+const int8_t* WideWeights(const CommandCheck& check, int64_t channels, int64_t products) {
+  check.CheckBlob(Field::kWeights, CheckedProduct(check, {channels, products}));
+  const TensorRecord& weights = check.Tensor(Field::kWeights);
+  check.constants.ReadTo(weights.offset + weights.bytes());
+  return reinterpret_cast<const int8_t*>(check.Data(Field::kWeights));
+}
+
+// A channel's |bias| and products with numbers up to `magnitude`.
+void CheckReach(const CommandCheck& check, int64_t channel, int64_t bias,
+                std::span<const int8_t> weights, int64_t magnitude, int64_t limit) {
+  int64_t magnitudes = 0;
+  for (const int8_t w : weights) magnitudes += std::abs(w);
+  const int64_t most = std::abs(bias) + magnitude * magnitudes;
+  check.Check(most <= limit, "channel ", channel, ": the accumulator may reach ", most,
+              ", expected at most ", limit);
+}
+
 // Records of accumulators within 2^38, or 32 bits where the rounding or a source of bytes wants
 // them so.
 template <typename C>
@@ -82,19 +100,31 @@ void CheckWideRecords(const CommandCheck& check, const C& c, int64_t channels, i
   const bool narrow =
       src != DType::kS16 || c.rounding == Rounding::kTwoStep || c.rounding == Rounding::kTwoStepUp;
   const int64_t limit = narrow ? INT32_MAX : numerics::kInt16AccumulatorLimit;
-  check.CheckBlob(Field::kWeights, CheckedProduct(check, {channels, products}));
+  const int8_t* weights = WideWeights(check, channels, products);
   const uint8_t* records = RequantRecords(check, channels);
-  check.constants.ReadTo(check.Tensor(Field::kWeights).offset +
-                         check.Tensor(Field::kWeights).bytes());
-  const auto* weights = reinterpret_cast<const int8_t*>(check.Data(Field::kWeights));
   for (int64_t i = 0; i < channels; ++i) {
     const auto [bias, multiplier, rshift] = RequantRecord(records, i);
     CheckWideWords(check, c.rounding, {multiplier, rshift}, i);
-    int64_t magnitudes = 0;
-    for (int64_t k = 0; k < products; ++k) magnitudes += std::abs(weights[i * products + k]);
-    const int64_t most = std::abs(int64_t{bias}) + Magnitude(src) * magnitudes;
-    check.Check(most <= limit, "channel ", i, ": the accumulator may reach ", most,
-                ", expected at most ", limit);
+    CheckReach(check, i, bias, {weights + i * products, static_cast<size_t>(products)},
+               Magnitude(src), limit);
+  }
+}
+
+// Sums that are not requantized fit the 32 bits of dst.
+void CheckWideSums(const CommandCheck& check, const isa::MatMulS16& c, int64_t channels,
+                   int64_t products) {
+  check.CheckType(Field::kSrc, {DType::kS16});
+  CheckRounding(check, c.rounding, {Rounding::kHalfUp});
+  check.Check(c.clamp.lo == 0 && c.clamp.hi == 0, "clamp is ", c.clamp.lo, "..", c.clamp.hi,
+              ", expected none of s32");
+  const int8_t* weights = WideWeights(check, channels, products);
+  const uint8_t* records = RequantRecords(check, channels);
+  for (int64_t i = 0; i < channels; ++i) {
+    const auto [bias, multiplier, rshift] = RequantRecord(records, i);
+    check.Check(bias == 0 && multiplier == 0 && rshift == 0, "requant of channel ", i,
+                " is not zero, as of sums in s32");
+    CheckReach(check, i, 0, {weights + i * products, static_cast<size_t>(products)},
+               numerics::kInt16Magnitude, INT32_MAX);
   }
 }
 
@@ -128,6 +158,8 @@ void CheckCommand(const CommandCheck& check, const isa::ConvS16& c) {
 
 void CheckCommand(const CommandCheck& check, const isa::MatMulS16& c) {
   const PackedShape shape = CheckRowProduct(check);
+  if (check.Tensor(Field::kDst).dtype == DType::kS32)
+    return CheckWideSums(check, c, shape.oc_per_group, shape.ic_per_group);
   CheckWideRecords(check, c, shape.oc_per_group, shape.ic_per_group);
 }
 
@@ -141,6 +173,13 @@ void CheckCommand(const CommandCheck& check, const isa::MulS16& c) {
   CheckIntegers(check, {Field::kSrc, Field::kSrc2, Field::kDst}, c.clamp);
   CheckRounding(check, c.rounding, {Rounding::kHalfUp, Rounding::kTwoStep});
   CheckWords(check, c.rounding, c.words, "product");
+}
+
+void CheckCommand(const CommandCheck& check, const isa::DivS16& c) {
+  CheckRepeated(check);
+  CheckIntegers(check, {Field::kSrc, Field::kSrc2, Field::kDst}, c.clamp);
+  check.Check(c.words.rshift <= numerics::kMostQuotientRshift, "rshift is ", c.words.rshift,
+              ", expected at most ", numerics::kMostQuotientRshift);
 }
 
 // Operands are divided, so that their sum fits 32 bits.

@@ -99,7 +99,7 @@ void CheckCommand(const CommandCheck& check, const isa::GruCell& c) {
 
 void CheckCommand(const CommandCheck& check, const isa::GatedOutput& c) {
   CheckDst(check);
-  check.CheckByte(Field::kDst);
+  if (check.Tensor(Field::kDst).dtype != DType::kS16) check.CheckByte(Field::kDst);
   check.CheckClamp(c.clamp);
   CheckState(check, Field::kSrc);
   CheckWords(check, Rounding::kHalfUp, c.words, "output");

@@ -374,12 +374,24 @@ def test_other_profiles_give_what_mode_f32_gives(tmp_path):
     content = fully_connected(c)
     (tmp_path / 'fc.tflite').write_bytes(content)
     found = []
-    for how in (['--mode', 'f32'], [], ['--profile', 'onnxruntime'], ['--profile', 'tflite']):
+    for how in (['--mode', 'f32'], ['--profile', 'onnxruntime'], ['--profile', 'tflite']):
         said = pipeline.run('model_deploy', tmp_path / 'fc.tflite', '-o', tmp_path / 'fc.rshift', *how)
         assert pipeline.f32_commands(tmp_path / 'fc.rshift'), how
         assert 'f32' in how or 'it reads integers of 16 bits' in said, said
         found.append(pipeline.infer(tmp_path / 'fc.rshift', c.samples, tmp_path)['out'])
     assert all((one == found[0]).all() for one in found)
+
+
+def test_our_own_profile_has_sixteen_bits_of_its_own(tmp_path):
+    c = Chain(6)
+    (tmp_path / 'fc.tflite').write_bytes(fully_connected(c))
+    found = {}
+    for mode in ([], ['--mode', 'f32']):
+        pipeline.run('model_deploy', tmp_path / 'fc.tflite', '-o', tmp_path / 'fc.rshift', *mode)
+        assert bool(pipeline.f32_commands(tmp_path / 'fc.rshift')) == bool(mode)
+        found[len(mode)] = pipeline.infer(tmp_path / 'fc.rshift', c.samples, tmp_path)['out']
+    unit = np.diff(np.unique(found[2])).min()
+    assert np.abs(found[0] - found[2]).max() <= 1.01 * unit
 
 
 def test_a_network(tmp_path, report):

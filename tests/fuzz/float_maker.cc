@@ -38,7 +38,10 @@ void MakeBinary(Maker& m) {
 
 void MakeWhere(Maker& m) {
   const Shape dst = m.Dims(0, 5);
-  const DType type = m.Chance(3) ? DType::kS64 : m.Chance(3) ? DType::kU8 : kF32;
+  const DType type = m.Chance(3)   ? DType::kS64
+                     : m.Chance(3) ? DType::kU8
+                     : m.Chance(3) ? DType::kS16
+                                   : kF32;
   const int32_t condition = m.Src({DType::kBool, Broadcastable(m, dst)});
   const int32_t a = m.Src({type, Broadcastable(m, dst)}), b = m.Src({type, Broadcastable(m, dst)});
   m.b.Add(Opcode::kWhere, m.Dst({type, dst}), condition).Set(Field::kSrc2, a).Set(Field::kSrc3, b);

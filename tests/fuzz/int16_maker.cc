@@ -77,6 +77,55 @@ void MakeMatMul(Maker& m) {
   m.b.image.commands.back() = c;
 }
 
+// Sums of s16 in s32; seldom with a record that they have not.
+void MakeSums(Maker& m) {
+  const int64_t k = std::max<int64_t>(m.Dim(), 1), n = std::max<int64_t>(m.Dim(), 1);
+  Shape x = m.Dims(1, 3), y;
+  x.back() = k;
+  y = x;
+  y.back() = n;
+  const int32_t src = m.Src(S16Spec(x)), dst = m.Dst({DType::kS32, y});
+  std::vector<ChannelRequant> records(static_cast<size_t>(n));
+  if (m.Chance(50)) records.back().rshift = 1;
+  const int32_t weights = m.b.Const(DType::kBytes, {n * k}, m.random.Data(n * k));
+  const int32_t requant = m.b.Const(DType::kBytes, {n * 12}, records);
+  m.b.Add(Opcode::kMatMulS16, dst, src).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
+}
+
+// Linear or cubic taps along one dimension or two neighbours; seldom such as amplify too much.
+void MakeResize(Maker& m) {
+  Shape from = m.Dims(1, 4);
+  for (int64_t& dim : from) dim = std::max<int64_t>(dim, 1);
+  Shape to = from;
+  const auto first = static_cast<size_t>(m.random.Int(0, static_cast<int64_t>(from.size()) - 1));
+  const size_t end = std::min(from.size(), first + static_cast<size_t>(m.random.Int(1, 2)));
+  std::vector<int32_t> list(from.size()), pairs;
+  for (size_t d = first; d < end; ++d) {
+    to[d] = m.random.Int(1, 9);
+    list[d] = m.Chance(2) ? 2 : 4;
+    const int32_t outer = list[d] == 2 ? 0 : m.Chance(100) ? 9000 : 2000;
+    for (int64_t i = 0; i < to[d]; ++i) {
+      const auto part = static_cast<int32_t>(m.random.Int(0, 32768));
+      const auto add = [&](int32_t weight) {
+        pairs.push_back(static_cast<int32_t>(m.random.Int(0, from[d] - 1)));
+        pairs.push_back(weight);
+      };
+      if (list[d] == 4) add(-outer);
+      add(part + outer), add(32768 - part + outer);
+      if (list[d] == 4) add(-outer);
+    }
+  }
+  list.insert(list.end(), pairs.begin(), pairs.end());
+  Command& c = Make(m, Opcode::kResizeS16, S16Spec(from), NarrowSpec(m, to));
+  Command resize = c;
+  resize.Set(Field::kList, m.b.Const(DType::kS32, {static_cast<int64_t>(list.size())}, list));
+  const bool one_scale = m.Chance(2);
+  resize.Set(Field::kMultiplier, one_scale ? 1 << 15 : m.random.Int(0, 65535));
+  resize.Set(Field::kRshift,
+             one_scale ? 15 * static_cast<int64_t>(end - first + 1) : m.random.Int(15, 62));
+  m.b.image.commands.back() = resize;
+}
+
 void MakePair(Maker& m, Opcode opcode) {
   const Shape shape = m.Dims(1, 4);
   int32_t src2;
@@ -109,6 +158,11 @@ void MakePair(Maker& m, Opcode opcode) {
     c.Set(Field::kMultiplier2, m.Multiplier()).Set(Field::kRshift2, m.random.Int(31, 62));
     c.Set(Field::kMultiplier3, m.Multiplier()).Set(Field::kRshift3, m.random.Int(0, 62));
     c.Set(Field::kCount, m.random.Int(0, 15)).Set(Field::kFlags, m.random.Int(0, 1));
+    return;
+  }
+  if (opcode == Opcode::kDivS16) {
+    c.Set(Field::kMultiplier, m.random.Int(0, INT32_MAX));
+    c.Set(Field::kRshift, m.random.Int(0, m.Chance(50) ? 62 : 46));
     return;
   }
   c.Set(Field::kMultiplier, m.random.Int(INT32_MIN, INT32_MAX));
@@ -220,9 +274,12 @@ bool MakeInt16Command(Opcode opcode, Maker& m) {
     case Opcode::kConvS16:
       return MakeConv(m), true;
     case Opcode::kMatMulS16:
-      return MakeMatMul(m), true;
+      return m.Chance(4) ? MakeSums(m) : MakeMatMul(m), true;
+    case Opcode::kResizeS16:
+      return MakeResize(m), true;
     case Opcode::kAddS16:
     case Opcode::kMulS16:
+    case Opcode::kDivS16:
     case Opcode::kAddShiftedS16:
     case Opcode::kExtremumS16:
       return MakePair(m, opcode), true;

@@ -27,7 +27,9 @@ constexpr Opcode kInt16Opcodes[] = {Opcode::kRequantizeS16,
                                     Opcode::kExtremumS16,
                                     Opcode::kBatchedMatMulS16,
                                     Opcode::kQuotientSoftmaxS16,
-                                    Opcode::kChannelTablesS16};
+                                    Opcode::kChannelTablesS16,
+                                    Opcode::kResizeS16,
+                                    Opcode::kDivS16};
 constexpr int kCommands = 32;  // of a program
 
 int64_t Environment(const char* name, int64_t otherwise) {

@@ -130,8 +130,9 @@ void MakeCell(Maker& m, Opcode opcode) {
   for (int64_t i = 0; i <= 1024; ++i) table.push_back(static_cast<int32_t>(i * 1024));
   const Field a = output ? Field::kSrc2 : Field::kSrc, b = output ? Field::kSrc3 : Field::kSrc2;
   const Field own = output ? Field::kSrc : Field::kSrc3;
+  const bool bytes = output && m.Chance(2);
   const int32_t dst =
-      m.Dst(output ? m.ByteSpec({batch, hidden}) : TensorSpec{DType::kS16, {batch, hidden}});
+      m.Dst(bytes ? m.ByteSpec({batch, hidden}) : TensorSpec{DType::kS16, {batch, hidden}});
   Command c = NewCommand(opcode);
   c.Set(Field::kDst, dst);
   for (const Field f : {Field::kSrc2, Field::kSrc3}) c.Set(f, -1);

@@ -119,6 +119,24 @@ TEST(Int16Test, WhatHasNoSixteenBitFormReadsEight) {
   EXPECT_EQ(TypeOf(result.graph, "scores__8"), DType::kS8);
 }
 
+// A quotient is rounded once; a divisor that is constant has s16 of its own.
+TEST(Int16Test, QuotientsAreWithinOneUnit) {
+  for (const QuantMode mode : kModes) {
+    for (const bool constant : {false, true}) {
+      LittleGraph little(7);
+      const Shape shape = {3, 5, 8};
+      const ValueId x = little.Input("x", shape, -3, 3);
+      const ValueId d = constant ? little.RandomConstant("d", {8}, 0.5f, 0.9f)
+                                 : little.Input("d", {3, 5, 1}, 0.5f, 2);
+      little.Output(little.Add("y", Binary{BinaryOp::kDiv, {}}, {x, d}, shape));
+      const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), All16(mode));
+      EXPECT_EQ(Count<isa::DivS16>(result.graph), 1);
+      EXPECT_EQ(TypeOf(result.graph, "y"), DType::kS16);
+      EXPECT_LE(OwnError(little, result, "y"), constant ? 1.5 : 0.51);
+    }
+  }
+}
+
 TEST(Int16Test, ConfigurationAsksForOneLayerAndIsTold) {
   Block block;
   QuantizeOptions options;
@@ -132,9 +150,9 @@ TEST(Int16Test, ConfigurationAsksForOneLayerAndIsTold) {
   LittleGraph little;
   const ValueId x = little.Input("x", {2, 4, 4});
   const ValueId y = little.Input("y", {2, 4, 4}, 1, 2);
-  little.Output(little.Add("quotient", Binary{BinaryOp::kDiv, {}}, {x, y}, {2, 4, 4}));
+  little.Output(little.Add("power", Binary{BinaryOp::kPow, {}}, {y, x}, {2, 4, 4}));
   QuantizeOptions ask;
-  ask.config.layers["quotient"].activation_bits = 16;
+  ask.config.layers["power"].activation_bits = 16;
   const QuantizeResult told = QuantizeGraph(little.graph(), little.Calibrate(), ask);
   ASSERT_EQ(told.report.notes.size(), 1u);
   EXPECT_NE(told.report.notes[0].text.find("has no 16-bit form"), std::string::npos);

@@ -9,9 +9,11 @@
 
 #include "base/half.h"
 #include "isa/attributes.h"
+#include "quantize/numerics/int16.h"
 #include "quantize/numerics/prelu.h"
 #include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
+#include "quantize/numerics/resize.h"
 #include "quantize/numerics/resize_taps.h"
 #include "tests/quantize/integer_ops.h"
 
@@ -270,15 +272,16 @@ Tensor Interpolated(const Resize& op, const Tensor& x, size_t d, int64_t size) {
   return y;
 }
 
-int ResizedBits(const std::vector<int32_t>& taps, const Shape& shape) {
+// Fraction bits of the products of coefficients of so many each.
+int ResizedBits(const std::vector<int32_t>& taps, const Shape& shape, int each) {
   int bits = 0;
-  for (size_t d = 0; d < shape.size(); ++d) bits += taps[d] > 0 ? 11 : 0;
+  for (size_t d = 0; d < shape.size(); ++d) bits += taps[d] > 0 ? each : 0;
   return bits;
 }
 
-// What the taps make of x at element `flat` of `shape`.
-double ResizeAt(const std::vector<int32_t>& taps, const Tensor& x, const Shape& shape,
-                int64_t flat) {
+// What the taps, of so many fraction bits, make of x at element `flat` of `shape`.
+double ResizeAt(const std::vector<int32_t>& taps, const Tensor& x, const Shape& shape, int64_t flat,
+                int bits) {
   std::vector<std::pair<int64_t, double>> terms = {{0, 1.0}};  // index into x, weight
   const std::vector<int64_t> index = Index(shape, flat);
   size_t at = shape.size();
@@ -288,7 +291,8 @@ double ResizeAt(const std::vector<int32_t>& taps, const Tensor& x, const Shape& 
       if (taps[d] == 0) next.push_back({source * x.shape[d] + index[d], weight});
       for (int32_t k = 0; k < taps[d]; ++k) {
         const size_t tap = at + static_cast<size_t>(2 * (index[d] * taps[d] + k));
-        next.push_back({source * x.shape[d] + taps[tap], weight * taps[tap + 1] / 2048.0});
+        next.push_back(
+            {source * x.shape[d] + taps[tap], std::ldexp(weight * taps[tap + 1], -bits)});
       }
     }
     terms = std::move(next);
@@ -652,15 +656,73 @@ struct Run {
     const double zero = c.meta(0).quant->zero_point;
     Tensor y = c.Empty();
     for (size_t i = 0; i < y.data.size(); ++i) {
-      const double real = ResizeAt(op.taps, x, y.shape, static_cast<int64_t>(i));
+      const double real = ResizeAt(op.taps, x, y.shape, static_cast<int64_t>(i), nm::kResizeBits);
       const bool same = op.words.multiplier == 0;
-      const double factor =
-          same ? 1
-               : std::ldexp(op.words.multiplier, ResizedBits(op.taps, y.shape) - op.words.rshift);
+      const int bits = ResizedBits(op.taps, y.shape, nm::kResizeBits);
+      const double factor = same ? 1 : std::ldexp(op.words.multiplier, bits - op.words.rshift);
       const double v = same ? real : (real - zero) * factor + c.out().quant->zero_point;
       y.data[i] = std::clamp<double>(std::floor(v + 0.5), op.clamp.lo, op.clamp.hi);
     }
     return y;
+  }
+  // Sums of 47 bits times a multiplier of 16, in double: near a tie one unit off at most.
+  Tensor operator()(const QResizeS16& op) const {
+    Tensor y = c.Empty();
+    const int bits = ResizedBits(op.taps, y.shape, nm::kResizeInt16Bits);
+    const double factor = std::ldexp(op.words.multiplier, bits - op.words.rshift);
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      const double v =
+          ResizeAt(op.taps, c.in(0), y.shape, static_cast<int64_t>(i), nm::kResizeInt16Bits);
+      y.data[i] = HeldInt16(v * factor, op.clamp);
+    }
+    return y;
+  }
+  // Sums alone where y has 32 bits.
+  Tensor operator()(const QMatMulS16& op) const {
+    Tensor y = Multiply(c);
+    if (c.out().dtype == DType::kS32) return y;
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      const ChannelRequant& record = op.channels[i % op.channels.size()];
+      y.data[i] = HeldInt16(
+          std::ldexp((y.data[i] + record.bias) * record.multiplier, -record.rshift), op.clamp);
+    }
+    return y;
+  }
+  Tensor operator()(const isa::RequantizeS16& op) const {
+    const double zero = c.meta(0).quant->zero_point;
+    const double factor =
+        op.words.multiplier == 0 ? 1 : std::ldexp(op.words.multiplier, -op.words.rshift);
+    return EachElement(c, [&](double v) { return HeldInt16((v - zero) * factor, op.clamp); });
+  }
+  Tensor operator()(const QTableS16& op) const {
+    int bits = 3;
+    while ((65536 >> bits) + 1 > static_cast<int>(op.interpolated.size())) ++bits;
+    return EachElement(c, [&](double v) {
+      if (!op.entries.empty())
+        return static_cast<double>(op.entries[static_cast<size_t>(v + 32768)]);
+      return static_cast<double>(nm::InterpolateInt16(
+          op.interpolated.data(), bits, static_cast<int32_t>(v), 0, op.clamp.lo, op.clamp.hi));
+    });
+  }
+  Tensor operator()(const isa::DivS16& op) const {
+    Tensor y = c.Empty();
+    const double za = c.meta(0).quant->zero_point, zb = c.meta(1).quant->zero_point;
+    const double factor = std::ldexp(op.words.multiplier, -op.words.rshift);
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      const double a = Operand(0, y.shape, i) - za, b = Operand(1, y.shape, i) - zb;
+      y.data[i] = HeldInt16(a == 0 ? 0 : a / b * factor, op.clamp);
+    }
+    return y;
+  }
+  Tensor operator()(const isa::AveragePoolS16& op) const {
+    const double factor = std::ldexp(op.words.multiplier, -op.words.rshift);
+    return Pool(c, op.window, false, op.count_include_pad, 0, [&](double sum, int64_t count) {
+      return HeldInt16(sum * factor / static_cast<double>(count), op.clamp);
+    });
+  }
+  // To the nearest integer, ties upwards, plus y's zero point.
+  double HeldInt16(double v, const ClampQ& clamp) const {
+    return std::clamp<double>(std::floor(v + 0.5) + c.out().quant->zero_point, clamp.lo, clamp.hi);
   }
   Tensor operator()(const isa::Extremum& op) const { return Pairs(op); }
   Tensor operator()(const QDiv& op) const { return Pairs(op); }
@@ -809,6 +871,9 @@ Tensor ConstantTensor(const Value& value) {
   switch (value.dtype) {
     case DType::kF32:
       append(value.constant->As<float>());
+      break;
+    case DType::kS16:
+      append(value.constant->As<int16_t>());
       break;
     case DType::kS8:
       append(value.constant->As<int8_t>());

@@ -113,10 +113,11 @@ namespace {
 // Of one sample, in units of y's scale.
 double LargestDifference(const Value& y, const Tensor& expected, const Tensor& actual) {
   const QuantParams& q = *y.quant;
-  const int32_t least = y.dtype == DType::kU8 ? 0 : -128;
+  const bool wide = y.dtype == DType::kS16;
+  const int32_t least = y.dtype == DType::kU8 ? 0 : wide ? -32768 : -128;
   // Beyond the range there is nothing to compare: both ends saturate.
   const double lo = static_cast<double>(least - q.zero_point) * q.scale;
-  const double hi = static_cast<double>(least + 255 - q.zero_point) * q.scale;
+  const double hi = static_cast<double>(least + (wide ? 65535 : 255) - q.zero_point) * q.scale;
   double worst = 0;
   for (size_t i = 0; i < expected.data.size(); ++i) {
     const double real = (actual.data[i] - q.zero_point) * q.scale;

@@ -174,6 +174,67 @@ TEST(RecurrentTest, AGruKeepsItsStateIn16Bits) {
   }
 }
 
+QuantizeOptions Wide(QuantMode mode) {
+  QuantizeOptions options = Mode(mode);
+  options.activation_bits = 16;
+  return options;
+}
+
+// What goes in and out has 16 bits: weights of 8 are what is lost.
+TEST(RecurrentTest, CellsReadAndMakeSixteenBits) {
+  uint32_t seed = 40;
+  for (const QuantMode mode : kModes) {
+    for (const bool with_state : {false, true}) {
+      for (const int kind : {0, 1, 2}) {
+        SCOPED_TRACE(seed);
+        const Size size{5, 2, 7, 12};
+        Builder b =
+            kind == 0 ? Lstm(seed++, size, with_state) : Gru(seed++, size, kind == 1, with_state);
+        const QuantizeResult result =
+            QuantizeGraph(b.little.graph(), b.little.Calibrate(), Wide(mode));
+        EXPECT_EQ(Count<QLstmCell>(result.graph) + Count<QGruCell>(result.graph), 5);
+        EXPECT_EQ(Count<DynamicMatMul>(result.graph), 0);
+        EXPECT_GE(Count<QMatMulS16>(result.graph), with_state ? 6 : 5);
+        EXPECT_EQ(Count<isa::RequantizeS16>(result.graph), 0);
+        // A GRU's outputs are its states, which leave in f32.
+        EXPECT_EQ(result.graph.value(result.graph.FindValue("y")).dtype,
+                  kind == 0 ? DType::kS16 : DType::kF32);
+        EXPECT_GE(Sqnr(b.little, result, "y"), 41);
+      }
+    }
+  }
+}
+
+// 700 rows of the largest weights are beyond 32 bits of s16.
+TEST(RecurrentTest, WeightsOfWideSumsGetLargerScales) {
+  const Size size{3, 1, 700, 6};
+  Builder b = Lstm(60, size, false);
+  Graph graph = b.little.graph();
+  for (const Node& node : graph.nodes()) {
+    if (!std::holds_alternative<MatMul>(node.op) || graph.value(node.inputs[1]).shape[0] != 700)
+      continue;
+    Value& w = graph.value(node.inputs[1]);
+    const std::vector<float> numbers(static_cast<size_t>(NumElements(w.shape)), 0.01f);
+    w.constant = MakeConstant(std::span<const float>(numbers));
+  }
+  const QuantizeResult result =
+      QuantizeGraph(graph, b.little.Calibrate(), Wide(QuantMode::kSymmetric));
+  for (const Node& node : result.graph.nodes()) {
+    if (!std::holds_alternative<QMatMulS16>(node.op)) continue;
+    const Value& w = result.graph.value(node.inputs[1]);
+    const auto bytes = w.constant->As<int8_t>();
+    for (int64_t column = 0; column < w.shape[1]; ++column) {
+      int64_t sum = 0;
+      for (int64_t k = 0; k < w.shape[0]; ++k)
+        sum += std::abs(bytes[static_cast<size_t>(k * w.shape[1] + column)]);
+      EXPECT_LE(sum, 65535);
+      if (w.shape[0] == 700) {
+        EXPECT_GT(sum, 30000);
+      }
+    }
+  }
+}
+
 // Another reader of a gate, a clamp, a state that is no state: the nodes stay what they are.
 TEST(RecurrentTest, NearMissesAreNoCells) {
   const auto cells = [](const LittleGraph& little) {

@@ -9,7 +9,8 @@ namespace {
 constexpr double kHalf = 0.5001;
 
 // y of a random shape over random axes, kept or not.
-QuantizeResult Random(LittleGraph& little, std::mt19937& random, ReduceOp op, QuantMode mode) {
+QuantizeResult Random(LittleGraph& little, std::mt19937& random, ReduceOp op, QuantMode mode,
+                      int bits = 8) {
   const auto pick = [&](int64_t lo, int64_t hi) {
     return std::uniform_int_distribution<int64_t>(lo, hi)(random);
   };
@@ -26,7 +27,27 @@ QuantizeResult Random(LittleGraph& little, std::mt19937& random, ReduceOp op, Qu
   }
   const ValueId x = little.Input("x", shape, pick(0, 2) == 0 ? 0.5f : -1.0f, 2);
   little.Output(little.Add("y", reduce, {x}, kept));
-  return QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+  QuantizeOptions options = Mode(mode);
+  options.activation_bits = bits;
+  return QuantizeGraph(little.graph(), little.Calibrate(), options);
+}
+
+// Magnitudes of -32768 are held at 32767.
+TEST(ReduceTest, OfSixteenBitsToo) {
+  for (const QuantMode mode : kModes) {
+    for (const ReduceOp op :
+         {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kL1, ReduceOp::kMax, ReduceOp::kMin}) {
+      for (uint32_t seed = 1; seed <= 60; ++seed) {
+        SCOPED_TRACE(Cat(static_cast<int>(op), " ", seed));
+        LittleGraph little(seed);
+        std::mt19937 random(seed);
+        const QuantizeResult result = Random(little, random, op, mode, 16);
+        EXPECT_EQ(result.report.float_nodes.size(), 0u);
+        EXPECT_EQ(result.graph.value(result.graph.FindValue("y")).dtype, DType::kS16);
+        EXPECT_LE(OwnError(little, result, "y"), op == ReduceOp::kL1 ? 1.01 : 0.51);
+      }
+    }
+  }
 }
 
 TEST(ReduceTest, SumsAreExactAndRoundedOnce) {

@@ -31,10 +31,13 @@ Case RandomCase(std::mt19937& random, ResizeMode mode, int axes) {
   return c;
 }
 
-QuantizeResult Quantized(LittleGraph& little, const Case& c, QuantMode mode, float low) {
+QuantizeResult Quantized(LittleGraph& little, const Case& c, QuantMode mode, float low,
+                         int bits = 8) {
   const ValueId x = little.Input("x", c.from, low, 1);
   little.Output(little.Add("y", c.op, {x}, c.to));
-  return QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+  QuantizeOptions options = Mode(mode);
+  options.activation_bits = bits;
+  return QuantizeGraph(little.graph(), little.Calibrate(), options);
 }
 
 TEST(ResizeTest, LinearIsWithinItsBoundInEveryCoordinateMode) {
@@ -62,6 +65,25 @@ TEST(ResizeTest, CubicHasARangeOfItsOwnAndIsWithinItsBound) {
       const QuantizeResult result = Quantized(little, c, mode, seed % 3 == 0 ? 0.0f : -0.7f);
       if (Count<QResize>(result.graph) == 0) continue;  // exclude_outside amplifies too much
       EXPECT_LE(OwnError(little, result, "y"), 1.0);
+    }
+  }
+}
+
+// Coefficients of 15 bits: one unit of 16 bits for each axis, five for cubic ones.
+TEST(ResizeTest, SixteenBitsAreWithinTheirBounds) {
+  for (const QuantMode mode : kModes) {
+    for (uint32_t seed = 1; seed <= 240; ++seed) {
+      SCOPED_TRACE(seed);
+      std::mt19937 random(seed);
+      LittleGraph little(seed);
+      const bool cubic = seed % 2 == 0;
+      const int axes = seed % 3 == 0 ? 1 : 2;
+      const Case c = RandomCase(random, cubic ? ResizeMode::kCubic : ResizeMode::kLinear, axes);
+      const QuantizeResult result = Quantized(little, c, mode, seed % 5 == 0 ? 0.0f : -0.7f, 16);
+      if (cubic && Count<QResizeS16>(result.graph) == 0) continue;  // amplifies too much
+      EXPECT_EQ(Count<QResizeS16>(result.graph), 1);
+      EXPECT_EQ(result.graph.value(result.graph.FindValue("y")).dtype, DType::kS16);
+      EXPECT_LE(OwnError(little, result, "y"), cubic ? 6.0 : 0.51 + axes);
     }
   }
 }

@@ -40,7 +40,21 @@ TEST(Int16, Requantize) {
   }
 }
 
-// Sums and products; the second operand may be a constant of the last dimensions.
+// over / (under 2^rshift) + 1/2, down, held.
+int32_t Quotient(Wide over, Wide under, int rshift, int32_t zero, const Limits& limits) {
+  if (under == 0) {
+    if (over != 0) return over < 0 ? limits.lo : limits.hi;
+    return Held(0, 0, zero, limits);
+  }
+  if (under < 0) over = -over, under = -under;
+  under <<= rshift;
+  over = 2 * over + under;
+  under *= 2;
+  const Wide whole = over / under;
+  return Held(whole - (over % under < 0 ? 1 : 0), 0, zero, limits);
+}
+
+// Sums, products and quotients; the second operand may be a constant of the last dimensions.
 void CheckPair(Opcode opcode, uint32_t seed) {
   SCOPED_TRACE(seed);
   Random random(seed);
@@ -75,12 +89,17 @@ void CheckPair(Opcode opcode, uint32_t seed) {
   const auto m =
       static_cast<int32_t>(sum ? random.Int(INT32_MIN, INT32_MAX) : random.Int(1 << 30, INT32_MAX));
   const auto m2 = static_cast<int32_t>(random.Int(INT32_MIN, INT32_MAX));
-  const auto rshift = static_cast<int>(sum ? random.Int(0, 46) : random.Int(0, 62));
+  const bool quotient = opcode == Opcode::kDivS16;
+  const auto rshift = static_cast<int>(sum || quotient ? random.Int(0, 46) : random.Int(0, 62));
   c.Set(Field::kMultiplier, m).Set(Field::kRshift, rshift);
   if (sum) c.Set(Field::kMultiplier2, m2);
   std::vector<int32_t> expected;
   for (size_t i = 0; i < a.size(); ++i) {
     const Wide v = a[i] - x.zero_point, w = other[i % other.size()] - x2.zero_point;
+    if (quotient) {
+      expected.push_back(Quotient(v * m, w, rshift, y.zero_point, limits));
+      continue;
+    }
     expected.push_back(Held(sum ? v * m + w * m2 : v * w * m, rshift, y.zero_point, limits));
   }
   ExpectNumbers(RunEverywhere(b, inputs), y.dtype, expected);
@@ -91,6 +110,20 @@ TEST(Int16, Add) {
 }
 TEST(Int16, Mul) {
   for (uint32_t seed = 1; seed <= 120; ++seed) CheckPair(Opcode::kMulS16, seed);
+}
+
+TEST(Int16, Div) {
+  for (uint32_t seed = 1; seed <= 240; ++seed) CheckPair(Opcode::kDivS16, seed);
+}
+
+TEST(Int16, DivByShiftsBeyondItsBoundIsRefused) {
+  for (const int64_t rshift : {46, 47}) {
+    ProgramBuilder b;
+    const TensorSpec x{DType::kS16, {2, 3}, 0.1f};
+    const int32_t src = b.Input(x), src2 = b.Input(x), dst = b.Output(x);
+    b.Add(Opcode::kDivS16, dst, src).Set(Field::kSrc2, src2).Set(Field::kRshift, rshift);
+    EXPECT_THAT(LoadError(b), HasSubstr(rshift == 46 ? "" : "rshift is 47, expected at most 46"));
+  }
 }
 
 TEST(Int16, Tables) {
@@ -257,6 +290,74 @@ TEST(Int16, MatMul) {
       }
     }
     ExpectNumbers(RunEverywhere(b, {Stored(numbers, x.dtype)}), y.dtype, expected);
+  }
+}
+
+// dst s32: the sums themselves, up to the ends of 32 bits.
+TEST(Int16, MatMulSums) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const int64_t k = random.Int(0, 4) == 0 ? random.Int(500, 2100) : random.Int(1, 90);
+    const int64_t rows = random.Int(1, 30), n = random.Int(1, 150);
+    const TensorSpec x = Spec(random, DType::kS16, {rows, k});
+    std::vector<int8_t> weights(static_cast<size_t>(n * k), 0);
+    for (int64_t j = 0; j < n; ++j) {
+      int64_t left = 65535;  // of |w|
+      for (int64_t t = 0; t < k && left > 0; ++t) {
+        const int64_t most = std::min<int64_t>(left, random.Int(0, 1) == 0 ? 128 : 20);
+        const int64_t w = random.Int(-most, std::min<int64_t>(most, 127));
+        weights[static_cast<size_t>(j * k + t)] = static_cast<int8_t>(w);
+        left -= std::abs(w);
+      }
+    }
+    ProgramBuilder b;
+    const int32_t src = b.Input(x), dst = b.Output({DType::kS32, {rows, n}});
+    b.Add(Opcode::kMatMulS16, dst, src)
+        .Set(Field::kWeights, b.Const(DType::kBytes, {n * k}, weights))
+        .Set(Field::kRequant,
+             b.Const(DType::kBytes, {n * 12}, std::vector<ChannelRequant>(static_cast<size_t>(n))));
+    const auto numbers = Numbers(random, DType::kS16, rows * k);
+    std::vector<int32_t> expected;
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        int64_t acc = 0;
+        for (int64_t t = 0; t < k; ++t)
+          acc += int64_t{numbers[static_cast<size_t>(i * k + t)]} *
+                 weights[static_cast<size_t>(j * k + t)];
+        expected.push_back(static_cast<int32_t>(acc));
+      }
+    }
+    EXPECT_EQ(RunEverywhere(b, {Stored(numbers, DType::kS16)}), AsBytes(expected));
+  }
+}
+
+TEST(Int16, MatMulSumsThatAreNotPlainAreRefused) {
+  struct {
+    DType src;
+    int64_t clamp;
+    ChannelRequant record;
+    int8_t weight;
+    const char* message;
+  } cases[] = {
+      {DType::kS16, 0, {}, 127, ""},
+      {DType::kS8, 0, {}, 1, "s8"},
+      {DType::kS16, 5, {}, 1, "clamp is 0..5, expected none of s32"},
+      {DType::kS16, 0, {1, 0, 0}, 1, "requant of channel 0 is not zero"},
+      {DType::kS16, 0, {0, 1 << 30, 7}, 1, "requant of channel 0 is not zero"},
+      {DType::kS16, 0, {}, -128, "the accumulator may reach 2176843776"},
+  };
+  for (const auto& each : cases) {
+    ProgramBuilder b;
+    const int64_t k = each.weight == -128 ? 519 : 516;
+    const int32_t src = b.Input({each.src, {1, k}, 0.1f}), dst = b.Output({DType::kS32, {1, 1}});
+    const std::vector<int8_t> weights(static_cast<size_t>(k), each.weight);
+    b.Add(Opcode::kMatMulS16, dst, src)
+        .Set(Field::kClampHiQ, each.clamp)
+        .Set(Field::kWeights, b.Const(DType::kBytes, {k}, weights))
+        .Set(Field::kRequant,
+             b.Const(DType::kBytes, {12}, std::vector<ChannelRequant>{each.record}));
+    EXPECT_THAT(LoadError(b), HasSubstr(each.message));
   }
 }
 

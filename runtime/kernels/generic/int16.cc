@@ -1,6 +1,7 @@
 #include "runtime/kernels/int16.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "quantize/numerics/int16.h"
 #include "runtime/kernels/generic/int16_numbers.h"
@@ -65,6 +66,50 @@ template <typename T>
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i)
     y[i] = held(FloorShift(int64_t{v[i]} * multiplier + half, rshift));
+}
+
+[[gnu::always_inline]] inline void WeighLoop(const int16_t* const* rows, const int32_t* weights,
+                                             int32_t count, int64_t n, int32_t* sums) {
+  const int16_t *a = rows[0], *b = rows[1], *c = rows[count - 2], *d = rows[count - 1];
+  const int32_t wa = weights[0], wb = weights[1], wc = weights[count - 2], wd = weights[count - 1];
+  if (count == 2) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) sums[i] = a[i] * wa + b[i] * wb;
+    return;
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) sums[i] = a[i] * wa + b[i] * wb + c[i] * wc + d[i] * wd;
+}
+
+// Two or four taps of each position. With kShifts the multiplier is a power of two, as of one scale
+// for both tensors, and part of the shift.
+template <int kTaps, bool kShifts>
+[[gnu::always_inline]] inline void ResizeLoop(const S16ResizeRow& row, int32_t* y) {
+  const Held held(row.bounds);
+  const auto zeros = kShifts ? std::countr_zero(static_cast<uint32_t>(row.words.multiplier)) : 0;
+  const int32_t rshift = row.words.rshift - zeros;
+  const int64_t factor = row.words.multiplier, half = (int64_t{1} << rshift) >> 1;
+  for (int64_t p = 0; p < row.positions; ++p, y += row.n) {
+    const S16ResizeTap* taps = row.taps + p * kTaps;
+    const int32_t *a = row.sums + taps[0].offset, *b = row.sums + taps[1].offset;
+    const int32_t *c = row.sums + taps[kTaps - 2].offset, *d = row.sums + taps[kTaps - 1].offset;
+    const int64_t wa = taps[0].weight, wb = taps[1].weight;
+    const int64_t wc = taps[kTaps - 2].weight, wd = taps[kTaps - 1].weight;
+#pragma omp simd
+    for (int64_t i = 0; i < row.n; ++i) {
+      int64_t sum = a[i] * wa + b[i] * wb;
+      if constexpr (kTaps == 4) sum += c[i] * wc + d[i] * wd;
+      y[i] = held(FloorShift((kShifts ? sum : sum * factor) + half, rshift));
+    }
+  }
+}
+
+[[gnu::always_inline]] inline void ResizeBy(const S16ResizeRow& row, int32_t* y) {
+  if (row.taps_per_position == 4) return ResizeLoop<4, false>(row, y);
+  const auto multiplier = static_cast<uint32_t>(row.words.multiplier);
+  const bool shifts =
+      std::has_single_bit(multiplier) && std::countr_zero(multiplier) <= row.words.rshift;
+  shifts ? ResizeLoop<2, true>(row, y) : ResizeLoop<2, false>(row, y);
 }
 
 // Between the entries around v of the table that begins at `begin`, in units of y 2^-(step_bits +
@@ -173,6 +218,13 @@ template <typename T>
     __VA_ARGS__ static void AddSums(const int32_t* from, int64_t n, int64_t* to) noexcept {        \
       AddSumsLoop(from, n, to);                                                                    \
     }                                                                                              \
+    __VA_ARGS__ static void Weigh(const int16_t* const* rows, const int32_t* weights,              \
+                                  int32_t count, int64_t n, int32_t* sums) noexcept {              \
+      WeighLoop(rows, weights, count, n, sums);                                                    \
+    }                                                                                              \
+    __VA_ARGS__ static void Resize(const S16ResizeRow& row, int32_t* y) noexcept {                 \
+      ResizeBy(row, y);                                                                            \
+    }                                                                                              \
   }
 
 RSHIFT_TARGET(Scalar, );
@@ -226,7 +278,9 @@ constexpr Int16Table kTable = {
     .interpolate_channels = T::InterpolateChannels,
     .row_sums = T::RowSums,
     .normalize = T::Normalize,
-    .add_sums = T::AddSums};
+    .add_sums = T::AddSums,
+    .weigh = T::Weigh,
+    .resize = T::Resize};
 
 }  // namespace
 

@@ -218,10 +218,14 @@ void RunGatedOutput(const CellArgs& args, int64_t begin, int64_t end) noexcept {
     for (int64_t i = 0; i < n; ++i) value.v[i] *= gate.v[i];
   }
   const auto [zero, lo, hi] = args.bounds;
-  for (int64_t i = 0; i < n; ++i) {
-    args.y[begin + i] = static_cast<uint8_t>(
-        nm::Requantize(value.v[i], args.words.multiplier, args.words.rshift, zero, lo, hi));
-  }
+  const auto write = [&](auto* y) {
+    for (int64_t i = 0; i < n; ++i) {
+      y[begin + i] = static_cast<std::remove_pointer_t<decltype(y)>>(
+          nm::Requantize(value.v[i], args.words.multiplier, args.words.rshift, zero, lo, hi));
+    }
+  };
+  if (args.y_type == NarrowType::kS16) return write(static_cast<int16_t*>(args.y));
+  write(static_cast<uint8_t*>(args.y));
 }
 
 const CellLoops& CellLoopsFor(Isa isa) {

@@ -19,7 +19,7 @@ TestTensor Pattern(DType type, const Shape& shape, uint8_t seed) {
 
 TEST(WhereTest, ChoosesElementsOfEveryType) {
   for (const DType type :
-       {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64, DType::kBool}) {
+       {DType::kF32, DType::kS8, DType::kU8, DType::kS16, DType::kS32, DType::kS64, DType::kBool}) {
     SCOPED_TRACE(Name(type));
     const Shape dst{4, 3, 5};
     const TestTensor condition = BoolTensor({3, 1}, {1, 0, 1});

@@ -1,0 +1,236 @@
+"""QDQ models with 16-bit integers: under profile tpu they are integers, within a unit of what ONNX Runtime computes in floats between the same
+QuantizeLinear nodes; with zero points of their own they are F32, and named."""
+
+import gzip
+import json
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import pipeline
+import test_operators_integer
+
+SHAPE = (1, 8, 10, 12)
+KINDS = {'s16': (np.int16, 0), 'u16': (np.uint16, 32768)}
+
+
+class Net:
+    """QuantizeLinear and DequantizeLinear around each operator; weights are s8, constants seeded."""
+
+    def __init__(self, kind, zero=None, seed=1):
+        self.dtype, self.zero = KINDS[kind]
+        self.zero = self.zero if zero is None else zero
+        self.rng, self.nodes, self.constants, self.inputs = np.random.default_rng(seed), [], [], {}
+
+    def constant(self, name, values):
+        self.constants.append(numpy_helper.from_array(np.asarray(values), name))
+        return name
+
+    def node(self, op, inputs, output, **attributes):
+        self.nodes.append(helper.make_node(op, inputs, [output], name=output + '_node', **attributes))
+        return output
+
+    def trip(self, x, reach, dtype=None, zero=None):
+        scale = self.constant(x + '_s', np.float32(reach / (127 if dtype else 32767)))
+        zero = 0 if dtype else self.zero if zero is None else zero
+        point = self.constant(x + '_z', np.asarray(zero, dtype or self.dtype))
+        q = self.node('QuantizeLinear', [x, scale, point], x + '_q')
+        return self.node('DequantizeLinear', [q, scale, point], x + '_dq')
+
+    def input(self, name='x', shape=SHAPE, reach=3.0, low=None):
+        self.inputs[name] = (shape, -reach if low is None else low, reach)
+        return self.trip(name, reach)
+
+    def weights(self, name, shape, axis):
+        scales = self.rng.uniform(0.002, 0.01, shape[axis]).astype(np.float32)
+        w = self.constant(name + '_q', self.rng.integers(-127, 128, shape).astype(np.int8))
+        names = [w, self.constant(name + '_s', scales), self.constant(name + '_z', np.zeros(shape[axis], np.int8))]
+        return self.node('DequantizeLinear', names, name, axis=axis), scales
+
+    def bias(self, name, scales, reach=3.0):
+        unit = (scales * np.float32(reach / 32767)).astype(np.float32)
+        q = self.constant(name + '_q', self.rng.integers(-20000, 20000, scales.shape).astype(np.int32))
+        names = [q, self.constant(name + '_s', unit), self.constant(name + '_z', np.zeros(scales.shape, np.int32))]
+        return self.node('DequantizeLinear', names, name, axis=0)
+
+    def model(self, y):
+        ins = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, (s, _, _) in self.inputs.items()]
+        graph = helper.make_graph(self.nodes, 'g', ins, [helper.make_tensor_value_info(y, TensorProto.FLOAT, None)], self.constants)
+        model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid('', 21)])
+        return onnx.shape_inference.infer_shapes(model)
+
+    def sample(self):
+        return {n: self.rng.uniform(low, high, s).astype(np.float32) for n, (s, low, high) in self.inputs.items()}
+
+
+def conv(net, groups=1, dtype=None):
+    w, scales = net.weights('w', (8, 8 // groups, 3, 3), 0)
+    y = net.node('Conv', [net.input(), w, net.bias('b', scales)], 'y', pads=[1, 1, 1, 1], group=groups)
+    return net.trip(y, 8.0, dtype), 8.0
+
+
+def transposed(net):
+    w, scales = net.weights('w', (8, 6, 2, 2), 1)
+    return net.trip(net.node('ConvTranspose', [net.input(), w, net.bias('b', scales)], 'y', strides=[2, 2]), 5.0), 5.0
+
+
+def dense(net):
+    w, scales = net.weights('w', (12, 20), 1)
+    return net.trip(net.node('Gemm', [net.input(shape=(5, 12)), w, net.bias('b', scales)], 'y'), 6.0), 6.0
+
+
+def batched(net):
+    a, b = net.input('a', (2, 5, 16)), net.input('b', (2, 16, 7))
+    return net.trip(net.node('MatMul', [a, b], 'y'), 30.0), 30.0
+
+
+def pair(op, reach, constant=False, low=None):
+    def build(net):
+        a = net.input('a')
+        if constant:
+            c = net.constant('c_int', net.rng.integers(5000, 32767, (8, 1, 1)).astype(np.int16))
+            names = [c, net.constant('c_s', np.float32(1e-4)), net.constant('c_z', np.int16(0))]
+            b = net.node('DequantizeLinear', names, 'c')
+        else:
+            b = net.input('b', reach=2.0, low=low)
+        return net.trip(net.node(op, [a, b], 'y'), reach), reach
+    return build
+
+
+def one(op, reach, shape=SHAPE, **attributes):
+    return lambda net: (net.trip(net.node(op, [net.input(shape=shape)], 'y', **attributes), reach), reach)
+
+
+def clipped(net):
+    w, scales = net.weights('w', (8, 8, 1, 1), 0)
+    y = net.node('Relu', [net.node('Conv', [net.input(), w, net.bias('b', scales)], 'c')], 'y')
+    return net.trip(y, 4.0), 4.0
+
+
+def resized(net):
+    scales = net.constant('scales', np.array([1, 1, 2, 2], np.float32))
+    return net.trip(net.node('Resize', [net.input(), '', scales], 'y', mode='linear'), 3.0), 3.0
+
+
+def mean(net):
+    return net.trip(net.node('ReduceMean', [net.input(), net.constant('axes', np.array([2]))], 'y'), 2.0), 2.0
+
+
+def chosen(net):
+    mask = net.constant('mask', net.rng.integers(0, 2, SHAPE).astype(bool))
+    return net.trip(net.node('Where', [mask, net.input('a'), net.input('b')], 'y'), 3.0), 3.0
+
+
+def joined(net):
+    return net.trip(net.node('Concat', [net.input('a'), net.input('b', reach=2.0)], 'y', axis=1), 3.0), 3.0
+
+
+def normalized(net):
+    factors = net.constant('f', net.rng.uniform(0.5, 1.5, 16).astype(np.float32))
+    offsets = net.constant('o', net.rng.uniform(-1, 1, 16).astype(np.float32))
+    return net.trip(net.node('LayerNormalization', [net.input(shape=(3, 5, 16)), factors, offsets], 'y', axis=-1), 6.0), 6.0
+
+
+# Name, how it is built, units of the result that it may be off by: functions are lines between points.
+CASES = (
+    ('Conv', conv, 1), ('Conv, groups', lambda net: conv(net, 2), 1), ('Conv, depthwise', lambda net: conv(net, 8), 1),
+    ('Conv to 8 bits', lambda net: conv(net, 1, np.int8), 1), ('ConvTranspose', transposed, 1), ('Conv and Relu', clipped, 1), ('Gemm', dense, 1),
+    ('MatMul of two', batched, 1), ('Add', pair('Add', 5.0), 1), ('Sub', pair('Sub', 5.0), 1), ('Mul', pair('Mul', 6.0), 1),
+    ('Mul by s16', pair('Mul', 9.0, True), 1), ('Div', pair('Div', 6.0, low=0.5), 1), ('Max', pair('Max', 3.0), 1),
+    ('Sigmoid', one('Sigmoid', 1.0), 2), ('Tanh', one('Tanh', 1.0), 2), ('HardSwish', one('HardSwish', 3.0), 2), ('LeakyRelu', one('LeakyRelu', 3.0, alpha=0.1), 1),
+    ('MaxPool', one('MaxPool', 3.0, kernel_shape=[2, 2]), 1), ('AveragePool', one('AveragePool', 3.0, kernel_shape=[3, 3]), 1),
+    ('GlobalAveragePool', one('GlobalAveragePool', 1.0), 1), ('ReduceMean', mean, 1), ('Softmax', one('Softmax', 1.0, (3, 5, 17), axis=-1), 1),
+    ('LayerNormalization', normalized, 2), ('Resize', resized, 3), ('Where', chosen, 1), ('Concat', joined, 1), ('Transpose', one('Transpose', 3.0, perm=[0, 2, 3, 1]), 0),
+)
+
+
+def oracle(model, sample):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, sample)[0]
+
+
+@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('name, build, units', CASES, ids=[c[0].replace(' ', '-') for c in CASES])
+def test_operator(name, build, units, kind, tmp_path, report):
+    net = Net(kind, seed=sum(map(ord, name)))
+    y, reach = build(net)
+    model, path, program = net.model(y), tmp_path / 'm.onnx', tmp_path / 'p.rshift'
+    onnx.save(model, path)
+    pipeline.run('model_deploy', path, '-o', program)
+    assert set(pipeline.f32_commands(program)) <= {'where'}  # of the float class, and moves any numbers
+    pipeline.run('model_deploy', path, '-o', tmp_path / 'f32.rshift', '--mode', 'f32')
+    unit = reach / (127 if 'to 8 bits' in name else 32767)
+    differ = total = 0
+    for _ in range(3):
+        sample = net.sample()
+        expected = oracle(model, sample)
+        steps = np.rint((pipeline.infer(program, sample, tmp_path)[y].astype(np.float64) - expected) / unit)
+        assert np.abs(steps).max() <= units
+        floating = np.rint((pipeline.infer(tmp_path / 'f32.rshift', sample, tmp_path)[y].astype(np.float64) - expected) / unit)
+        assert np.abs(floating).max() <= 1 and (floating != 0).sum() <= max(4, floating.size / 20)  # sums of floats in another order
+        differ, total = differ + int((steps != 0).sum()), total + steps.size
+    assert len(np.unique(expected)) >= min(50, expected.size)
+    report(f'16-bit QDQ {name:20} {kind}: {total} numbers, {differ} differ by a unit or two from ONNX Runtime')
+
+
+def test_same_integers_everywhere(tmp_path):
+    net = Net('s16')
+    y, _ = clipped(net)
+    onnx.save(net.model(y), tmp_path / 'm.onnx')
+    pipeline.run('model_deploy', tmp_path / 'm.onnx', '-o', tmp_path / 'p.rshift')
+    sample = net.sample()
+    found = [pipeline.infer(tmp_path / 'p.rshift', sample, tmp_path, '--raw', '--isa', isa, '--threads', threads)[y].tobytes()
+             for isa, threads in test_operators_integer.instruction_sets()]
+    assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize('kind, zero', (('s16', 300), ('u16', 30000)))
+def test_other_zero_points_are_f32_and_named(kind, zero, tmp_path):
+    """Without a calibration, which would quantize the numbers anew."""
+    net = Net(kind, zero)
+    y, _ = conv(net)
+    onnx.save(net.model(y), tmp_path / 'm.onnx')
+    pipeline.run('model_deploy', tmp_path / 'm.onnx', '-o', tmp_path / 'p.rshift', '--report-json', tmp_path / 'r.json')
+    assert 'y_node' in {n['node'] for n in json.loads((tmp_path / 'r.json').read_text())['float_nodes']}
+    sample = net.sample()
+    expected = oracle(net.model(y), sample)
+    steps = np.rint((pipeline.infer(tmp_path / 'p.rshift', sample, tmp_path)[y] - expected) / (8 / 32767))
+    assert np.abs(steps).max() <= 1
+
+
+def test_what_onnx_runtime_quantizes_to_sixteen_bits(tmp_path, report):
+    """quantize_static with QInt16 and ActivationSymmetric: a whole network in integers, next to ONNX Runtime's own numbers."""
+    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    graph = onnx.load(pipeline.EXAMPLE).graph
+    name, shape = graph.input[0].name, [d.dim_value or 1 for d in graph.input[0].type.tensor_type.shape.dim]
+    pixels = np.frombuffer(gzip.decompress(pipeline.TRAIN_IMAGES.read_bytes())[16:], np.uint8)[:40 * 784].reshape(40, *shape)
+    pictures = [{name: p.astype(np.float32) / 255} for p in pixels]
+
+    class Reader(CalibrationDataReader):
+        def __init__(self):
+            self.left = iter(pictures[:32])
+
+        def get_next(self):
+            return next(self.left, None)
+
+    quant_pre_process(str(pipeline.EXAMPLE), str(tmp_path / 'pre.onnx'), skip_symbolic_shape=True)  # BatchNormalization goes into the convolutions
+    quantize_static(str(tmp_path / 'pre.onnx'), str(tmp_path / 'q.onnx'), Reader(), quant_format=QuantFormat.QDQ, activation_type=QuantType.QInt16,
+                    weight_type=QuantType.QInt8, per_channel=True, extra_options={'ActivationSymmetric': True, 'WeightSymmetric': True})
+    said = pipeline.run('model_deploy', tmp_path / 'q.onnx', '-o', tmp_path / 'p.rshift')
+    assert pipeline.f32_commands(tmp_path / 'p.rshift') == {}, said
+    model = onnx.load(tmp_path / 'q.onnx')
+    signal = noise = 0
+    for picture in pictures[32:]:
+        expected = oracle(model, picture)
+        found = next(iter(pipeline.infer(tmp_path / 'p.rshift', picture, tmp_path).values()))
+        signal, noise = signal + float((expected ** 2).sum()), noise + float(((found - expected) ** 2).sum())
+    decibels = 10 * np.log10(signal / max(noise, 1e-30))
+    report(f'quantize_static in 16 bits: {decibels:.1f} dB from ONNX Runtime')
+    assert decibels > 60
