@@ -110,7 +110,8 @@ class Int16Planner {
       const auto* binary = std::get_if<Binary>(&node.op);
       const bool sum =
           binary != nullptr && (binary->op == BinaryOp::kAdd || binary->op == BinaryOp::kSub);
-      if (!sum || !able_[n] || !IsActivation(node.inputs[0]) || !IsActivation(node.inputs[1]))
+      if (!sum || !able_[n] || of_cells_.contains(n) || !IsActivation(node.inputs[0]) ||
+          !IsActivation(node.inputs[1]))
         continue;
       WidenBack(node.outputs[0]);
       WidenBack(node.inputs[0]);

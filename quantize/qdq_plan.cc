@@ -411,9 +411,11 @@ class QdqPlanner {
   }
 
   // One filter for each channel of x, and nothing that makes it F32.
-  bool IsIntegerDepthwise(const Node& node, ValueId x) const {
+  bool IsIntegerDepthwise(const Node& node, ValueId x) {
     const auto* conv = std::get_if<Conv>(&node.op);
     if (conv == nullptr || node.inputs[0] != x) return false;
+    const Wish& wish = WantedType(node.outputs[0]);
+    if (wish.type && wish.type->is_s16()) return false;  // widened, bytes have one zero point
     const Value& weights = graph_.value(node.inputs[1]);
     const QuantizedOrigin* origin = weights.origin.get();
     const int64_t channels = graph_.value(x).shape.back();

@@ -36,6 +36,7 @@ struct ImportState {
   std::unordered_map<const onnx::TensorProto*, ValueId> body_constants;  // initializers of bodies
   ExternalData external;
   std::unordered_set<std::string> nibbles;  // constants of 4-bit integers, held in 8 bits
+  std::unordered_set<std::string> centred;  // integers of u16 less 32768, held as s16
   std::unordered_map<std::string, ValueId>
       values;                                 // by ONNX name; absent: behind an unsupported node
   std::unordered_map<std::string, int> uses;  // readers of each ONNX name, graph outputs included

@@ -180,20 +180,19 @@ void QuantizeWide(OnnxNode& node, const Parameters& p, DType type) {
   node.SetOutputQuant({p.scales[0], p.zero_points[0]});
 }
 
-// Integers of 16 bits about their zero point, as commands hold them: those of u16 less 32768. They
-// go nowhere but to DequantizeLinear, which knows them.
+// Integers of 16 bits about their zero point, as commands hold them: those of u16 less 32768. No
+// reader but DequantizeLinear of the outermost graph knows that.
 bool IsCentred(OnnxNode& node, const Parameters& p, DType type) {
   const int32_t centre = type == DType::kU16 ? 32768 : 0;
   if (!IsWide(type) || p.axis >= 0 || p.zero_points[0] != centre) return false;
   const std::string& name = node.proto().output(0);
-  const auto& graph = node.state().model->graph();
-  const auto is_ours = [&](const auto& tensor) { return tensor.name() == name; };
-  if (std::any_of(graph.output().begin(), graph.output().end(), is_ours)) return false;
-  return std::all_of(graph.node().begin(), graph.node().end(), [&](const auto& reader) {
-    const auto& in = reader.input();
-    return reader.op_type() == "DequantizeLinear" ||
-           std::find(in.begin(), in.end(), name) == in.end();
-  });
+  int known = 0;
+  for (const onnx::NodeProto& reader : node.state().model->graph().node()) {
+    if (reader.op_type() == "DequantizeLinear" && reader.input_size() > 0)
+      known += reader.input(0) == name ? 1 : 0;
+  }
+  const auto uses = node.state().uses.find(name);
+  return known > 0 && uses != node.state().uses.end() && uses->second == known;
 }
 
 // Whether the value holds what QuantizeWide made.
@@ -227,6 +226,7 @@ void ImportQuantizeLinear(OnnxNode& node) {
     return node.OutputConstant(QuantizeConstant(node, x, p, type));
   }
   if (IsCentred(node, p, type)) {
+    if (type == DType::kU16) node.state().centred.insert(node.proto().output(0));
     node.Output(Quantize{}, {node.Input(0)}, DType::kS16, shape);
     return node.SetOutputQuant({p.scales[0], 0});
   }
@@ -262,8 +262,14 @@ bool HoldsInt16(const Value& value) {
 }
 
 void DequantizeInt16(OnnxNode& node) {
-  const DType type = node.HasInput(2) ? node.TypeOf(2) : DType::kS16;
+  const std::string& name = node.proto().input(0);
+  const DType own = node.state().centred.count(name) > 0 ? DType::kU16 : DType::kS16;
+  const DType type = node.HasInput(2) ? node.TypeOf(2) : own;
+  node.CheckSupported(type == own, "dequantizes ", Quoted(name), " of type ", Name(own),
+                      " with a zero point of type ", Name(type));
   const Parameters p = ReadParameters(node, node.ShapeOf(0), type);
+  node.CheckSupported(p.axis < 0 && node.Int("block_size", 0) == 0, "dequantizes ", Quoted(name),
+                      " with several scales, which was quantized with one");
   const int32_t zero = p.zero_points[0] - (type == DType::kU16 ? 32768 : 0);
   node.SetQuant(node.Input(0), {p.scales[0], zero});
   node.Output(Dequantize{}, {node.Input(0)}, DType::kF32, node.ShapeOf(0));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,11 @@ bool HasForm(const Graph& graph, const Node& node, const LayerNorm& op) {
   const auto rank = static_cast<int64_t>(shape.size());
   const auto axis = static_cast<std::ptrdiff_t>(op.axis < 0 ? op.axis + rank : op.axis);
   return NumElements(Shape(shape.begin() + axis, shape.end())) <= numerics::kMostInt16Normalized;
+}
+
+int64_t ReducedElements(const Graph& graph, const Node& node) {
+  const int64_t results = NumElements(graph.value(node.outputs[0]).shape);
+  return NumElements(graph.value(node.inputs[0]).shape) / std::max<int64_t>(results, 1);
 }
 
 // --- functions of one value ---
@@ -113,14 +119,9 @@ void EmitLeakyInt16(Emitter& emitter, const Node& node, double alpha) {
 
 // --- two operands ---
 
-// Numbers of a constant with its own range: s16.
-Operand Int16Constant(Emitter& emitter, const Node& node, const Value& value) {
-  if (IsInt16Constant(value)) {  // the model's own integers
-    const IntType own{DType::kS16, {value.origin->scales[0], 0}};
-    return Int16Numbers(emitter, node, value, own, value.origin->integers->As<int16_t>());
-  }
-  RequireFinite(node, value);
-  const auto values = value.constant->As<float>();
+// Numbers in place of a constant's, with a range of their own: s16.
+Operand Int16Reals(Emitter& emitter, const Node& node, const Value& value,
+                   std::span<const float> values) {
   float largest = 0;
   for (const float v : values) largest = std::max(largest, std::fabs(v));
   const IntType type{DType::kS16,
@@ -129,6 +130,26 @@ Operand Int16Constant(Emitter& emitter, const Node& node, const Value& value) {
   for (const float v : values)
     numbers.push_back(static_cast<int16_t>(RulesOf(emitter).Constant(v, type)));
   return Int16Numbers(emitter, node, value, type, numbers);
+}
+
+Operand Int16Constant(Emitter& emitter, const Node& node, const Value& value) {
+  if (IsInt16Constant(value)) {  // the model's own integers
+    const IntType own{DType::kS16, {value.origin->scales[0], 0}};
+    return Int16Numbers(emitter, node, value, own, value.origin->integers->As<int16_t>());
+  }
+  RequireFinite(node, value);
+  return Int16Reals(emitter, node, value, value.constant->As<float>());
+}
+
+// 1 / d of a divisor that is constant; empty where it is not, or holds a 0.
+std::vector<float> ReciprocalsOf(const Value& divisor) {
+  if (!divisor.is_constant()) return {};
+  std::vector<float> reciprocals;
+  for (const float d : divisor.constant->As<float>()) {
+    if (!std::isfinite(1 / d)) return {};
+    reciprocals.push_back(1 / d);
+  }
+  return reciprocals;
 }
 
 Operand Int16Operand(Emitter& emitter, const Node& node, ValueId old_id) {
@@ -144,17 +165,20 @@ bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
     return true;
   }
   const bool quotient = op.op == BinaryOp::kDiv;
+  const Value& second = emitter.old().value(node.inputs[1]);
+  const std::vector<float> reciprocals = quotient ? ReciprocalsOf(second) : std::vector<float>{};
   if (!IsSumOrProduct(op.op) && !quotient) {
     if (!emitter.Type(node.outputs[0]).is_s16()) return false;  // operands become bytes first
     EmitExtremumInt16(emitter, node, op);
     return true;
   }
   BinaryLayer layer;
-  layer.op = op.op;
+  layer.op = reciprocals.empty() ? op.op : BinaryOp::kMul;
   layer.y = emitter.Type(node.outputs[0]);
   layer.clamp = op.clamp;
   Operand a = Int16Operand(emitter, node, node.inputs[0]);
-  Operand b = Int16Operand(emitter, node, node.inputs[1]);
+  Operand b = reciprocals.empty() ? Int16Operand(emitter, node, node.inputs[1])
+                                  : Int16Reals(emitter, node, second, reciprocals);
   layer.a = a.type;
   layer.b = b.type;
   Op command = RulesOf(emitter).MakeBinary(layer);
@@ -275,23 +299,28 @@ void EmitLayerNormInt16(Emitter& emitter, const Node& node, const LayerNorm& op)
 bool HasInt16Form(const Graph& graph, const Node& node) {
   if (MovesInput(graph, node)) return true;
   return std::visit(
-      Overloaded{[&](const Conv&) { return HasPlainWeights(graph, node); },
-                 [&](const ConvTranspose&) { return HasPlainWeights(graph, node); },
-                 [&](const MatMul&) {
-                   return HasWeights(graph, node) ? HasPlainWeights(graph, node)
-                                                  : HasProductOfInt16(graph, node);
-                 },
-                 [&](const Softmax& op) { return HasSoftmaxOfInt16(graph, node, op); },
-                 [&](const Binary& op) { return HasForm(graph, node, op); },
-                 [&](const Unary& op) { return op.op != UnaryOp::kNot; },
-                 [&](const LeakyRelu&) { return true; },
-                 [&](const PRelu&) { return graph.value(node.inputs[1]).is_constant(); },
-                 [&](const LayerNorm& op) { return HasForm(graph, node, op); },
-                 [&](const AveragePool&) { return true; }, [&](const MaxPool&) { return true; },
-                 [&](const Clip&) { return true; }, [&](const Concat&) { return true; },
-                 [&](const Reduce&) { return true; }, [&](const Where&) { return true; },
-                 [&](const Resize& op) { return HasResizeOfInt16(graph, node, op); },
-                 [&](const auto&) { return false; }},
+      Overloaded{
+          [&](const Conv&) { return HasPlainWeights(graph, node); },
+          [&](const ConvTranspose&) { return HasPlainWeights(graph, node); },
+          [&](const MatMul&) {
+            return HasWeights(graph, node) ? HasPlainWeights(graph, node)
+                                           : HasProductOfInt16(graph, node);
+          },
+          [&](const Softmax& op) { return HasSoftmaxOfInt16(graph, node, op); },
+          [&](const Binary& op) { return HasForm(graph, node, op); },
+          [&](const Unary& op) { return op.op != UnaryOp::kNot; },
+          [&](const LeakyRelu&) { return true; },
+          [&](const PRelu&) { return graph.value(node.inputs[1]).is_constant(); },
+          [&](const LayerNorm& op) { return HasForm(graph, node, op); },
+          [&](const AveragePool& op) {
+            return op.window.kernel_h * op.window.kernel_w <= numerics::kMostInt16Taps;
+          },
+          [&](const MaxPool&) { return true; }, [&](const Clip&) { return true; },
+          [&](const Concat&) { return true; },
+          [&](const Reduce&) { return ReducedElements(graph, node) <= numerics::kMostInt16Taps; },
+          [&](const Where&) { return true; },
+          [&](const Resize& op) { return HasResizeOfInt16(graph, node, op); },
+          [&](const auto&) { return false; }},
       node.op);
 }
 

@@ -71,34 +71,70 @@ std::string WhyNotProduct(const Graph& graph, const Node& node, const Products& 
   return "";
 }
 
-// Weights of the model's own scales: the bias in units of S_x S_w fits 32 bits, the sums 39. Float
-// weights are made to fit.
+// --- under rules that hold 16 bits in the forms of NUMERICS.md section 29 ---
+
+// The products of each output channel.
+Products ProductsOf(const Graph& graph, const Node& node) {
+  const Shape& w = graph.value(node.inputs[1]).shape;
+  if (std::holds_alternative<MatMul>(node.op)) return {w[1], w[0], 1, w[1]};
+  const int64_t all = NumElements(w);
+  if (std::holds_alternative<Conv>(node.op))
+    return {w[0], all / std::max<int64_t>(w[0], 1), all / std::max<int64_t>(w[0], 1), 1};
+  const int64_t taps = w[2] * w[3];  // a ConvTranspose: of all its groups
+  return {w[1], w[0] * taps, taps, w[1] * taps, taps};
+}
+
+// Weights of the model's own scales, whose bias and sums are what they are.
 std::string WhyNotScaledProduct(const Graph& graph, const Node& node, const IntType& x) {
   const Value& value = graph.value(node.inputs[1]);
   const QuantizedOrigin* weights = value.origin.get();
-  if (weights == nullptr) return "";
-  const auto channels = static_cast<int64_t>(weights->scales.size());
+  if (weights == nullptr) return "its weights are not quantized to 8 bits";
+  const Products p = ProductsOf(graph, node);
+  const int64_t axis = std::holds_alternative<Conv>(node.op) ? 0 : 1;
+  const bool each = weights->scales.size() != 1;
+  if (each && (weights->axis != axis || static_cast<int64_t>(weights->scales.size()) != p.channels))
+    return "its weights have scales along a dimension that is not its result's";
+  const bool biased = node.inputs.size() > 2 && node.inputs[2].valid();
+  if (biased && !graph.value(node.inputs[2]).is_constant()) return "its bias is not constant";
+  std::span<const float> bias;
+  if (biased) bias = graph.value(node.inputs[2]).constant->As<float>();
   const auto w = weights->integers->As<int8_t>();
-  const int64_t inner =
-      weights->axis < 0
-          ? 1
-          : NumElements(Shape(value.shape.begin() + weights->axis + 1, value.shape.end()));
-  std::vector<double> sums(static_cast<size_t>(channels));
-  for (size_t i = 0; i < w.size(); ++i)
-    sums[static_cast<size_t>(static_cast<int64_t>(i) / inner % channels)] +=
-        static_cast<double>(numerics::kInt16Magnitude) * std::abs(w[i]);
-  double bias = 0;
-  if (node.inputs.size() > 2 && node.inputs[2].valid()) {
-    const float least = *std::min_element(weights->scales.begin(), weights->scales.end());
-    const double unit = static_cast<double>(x.quant.scale) * static_cast<double>(least);
-    for (const float b : graph.value(node.inputs[2]).constant->As<float>())
-      bias = std::max(bias, std::fabs(static_cast<double>(b)) / unit);
+  double most = 0, most_bias = 0;
+  for (int64_t c = 0; c < p.channels; ++c) {
+    int64_t magnitudes = 0;
+    for (int64_t k = 0; k < p.count; ++k)
+      magnitudes += std::abs(int64_t{w[c * p.channel_stride + k / p.run * p.k_stride + k % p.run]});
+    const float scale = weights->scales[each ? static_cast<size_t>(c) : 0];
+    const double unit = static_cast<double>(x.quant.scale) * static_cast<double>(scale);
+    double own = 0;  // of the groups of a ConvTranspose, whose channels have one scale
+    for (size_t b = static_cast<size_t>(c); b < bias.size(); b += static_cast<size_t>(p.channels))
+      own = std::max(own, std::fabs(static_cast<double>(bias[b])) / unit);
+    most_bias = std::max(most_bias, own);
+    most = std::max(most, own + static_cast<double>(numerics::kInt16Magnitude * magnitudes));
   }
-  const double most = *std::max_element(sums.begin(), sums.end()) + bias;
-  if (bias >= 0x1p31 - 1) return "its bias does not fit 32 bits";
+  if (!(most_bias < 0x1p31 - 1)) return "its bias does not fit 32 bits";
   if (most > static_cast<double>(numerics::kInt16AccumulatorLimit))
     return Cat("its sums may reach ", most, ", more than ", numerics::kInt16AccumulatorLimit);
   return "";
+}
+
+// A constant that has no integers: -inf of a mask, say.
+bool ReadsNonFinite(const Graph& graph, const Node& node) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    if (!id.valid() || !graph.value(id).is_constant() || graph.value(id).dtype != DType::kF32)
+      return false;
+    const auto numbers = graph.value(id).constant->As<float>();
+    return !std::all_of(numbers.begin(), numbers.end(), [](float v) { return std::isfinite(v); });
+  });
+}
+
+std::string WhyNotInt16Form(const Graph& graph, const Node& node, const IntType& x) {
+  if (!HasInt16Form(graph, node)) return "it has no 16-bit form";
+  if (ReadsNonFinite(graph, node)) return "a constant holds numbers that are not finite";
+  const bool product = std::holds_alternative<Conv>(node.op) ||
+                       std::holds_alternative<ConvTranspose>(node.op) ||
+                       (std::holds_alternative<MatMul>(node.op) && HasWeights(graph, node));
+  return product ? WhyNotScaledProduct(graph, node, x) : "";
 }
 
 // LiteRT's multiplier has 7 bits above 1.
@@ -242,16 +278,6 @@ void EmitOne(Emitter& emitter, const Node& node, Op op) {
 }
 
 }  // namespace
-
-// Under rules that hold 16 bits in the forms of NUMERICS.md section 29.
-std::string WhyNotInt16Form(const Graph& graph, const Node& node, const IntType& x) {
-  if (!HasInt16Form(graph, node)) return "it has no 16-bit form";
-  const bool product = std::holds_alternative<Conv>(node.op) ||
-                       std::holds_alternative<ConvTranspose>(node.op) ||
-                       (std::holds_alternative<MatMul>(node.op) && HasWeights(graph, node));
-  if (!product || !x.is_s16()) return "";
-  return WhyNotScaledProduct(graph, node, x);
-}
 
 std::string WhyNotModelInt16(const Graph& graph, const Node& node, const Arithmetic& rules,
                              std::span<const IntType> types, const IntType& y) {

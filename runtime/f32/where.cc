@@ -43,7 +43,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Where&) {
       return MakeFor<uint16_t>(context);
     case 4:
       return MakeFor<uint32_t>(context);
-    default:  // s64
+    default:  // of eight bytes
       return MakeFor<uint64_t>(context);
   }
 }

@@ -60,7 +60,6 @@ void CheckCommand(const CommandCheck& check, const isa::QuotientSoftmaxS16& c);
 // normalize.cc
 void CheckCommand(const CommandCheck& check, const isa::Normalize& c);
 void CheckCommand(const CommandCheck& check, const isa::L2Normalize& c);
-void CheckCommand(const CommandCheck& check, const isa::ResizeS16& c);
 // recurrent.cc
 void CheckCommand(const CommandCheck& check, const isa::LstmCell& c);
 void CheckCommand(const CommandCheck& check, const isa::GruCell& c);
@@ -76,6 +75,7 @@ void CheckCommand(const CommandCheck& check, const isa::Gather& c);
 void CheckCommand(const CommandCheck& check, const isa::ResizeNearest& c);
 // resize.cc
 void CheckCommand(const CommandCheck& check, const isa::Resize& c);
+void CheckCommand(const CommandCheck& check, const isa::ResizeS16& c);
 void CheckCommand(const CommandCheck& check, const isa::ResizeLinear& c);
 // float.cc
 void CheckCommand(const CommandCheck& check, const isa::BinaryF32& c);

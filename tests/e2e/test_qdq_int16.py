@@ -44,11 +44,11 @@ class Net:
         self.inputs[name] = (shape, -reach if low is None else low, reach)
         return self.trip(name, reach)
 
-    def weights(self, name, shape, axis):
-        scales = self.rng.uniform(0.002, 0.01, shape[axis]).astype(np.float32)
+    def weights(self, name, shape, axis, each=True):
+        scales = self.rng.uniform(0.002, 0.01, shape[axis]).astype(np.float32) if each else np.float32(0.005)
         w = self.constant(name + '_q', self.rng.integers(-127, 128, shape).astype(np.int8))
-        names = [w, self.constant(name + '_s', scales), self.constant(name + '_z', np.zeros(shape[axis], np.int8))]
-        return self.node('DequantizeLinear', names, name, axis=axis), scales
+        names = [w, self.constant(name + '_s', scales), self.constant(name + '_z', np.zeros(np.shape(scales), np.int8))]
+        return self.node('DequantizeLinear', names, name, **({'axis': axis} if each else {})), np.broadcast_to(scales, shape[axis])
 
     def bias(self, name, scales, reach=3.0):
         unit = (scales * np.float32(reach / 32767)).astype(np.float32)
@@ -70,6 +70,34 @@ def conv(net, groups=1, dtype=None):
     w, scales = net.weights('w', (8, 8 // groups, 3, 3), 0)
     y = net.node('Conv', [net.input(), w, net.bias('b', scales)], 'y', pads=[1, 1, 1, 1], group=groups)
     return net.trip(y, 8.0, dtype), 8.0
+
+
+def from_bytes(net):
+    """8 bits in, 16 out."""
+    net.inputs['x'] = (SHAPE, -3.0, 3.0)
+    w, scales = net.weights('w', (8, 8, 3, 3), 0)
+    y = net.node('Conv', [net.trip('x', 3.0, np.int8), w, net.bias('b', scales * np.float32(32767 / 127))], 'y', pads=[1, 1, 1, 1])
+    return net.trip(y, 8.0), 8.0
+
+
+def one_scale(net):
+    """600,000 weights with one scale for all channels."""
+    w, scales = net.weights('w', (256, 256, 3, 3), 0, False)
+    y = net.node('Conv', [net.input(shape=(1, 256, 3, 3)), w, net.bias('b', scales)], 'y')
+    return net.trip(y, 200.0), 200.0
+
+
+def divided(net):
+    d = net.constant('d', np.array([0.01, 5, 1, 0.3, 2, 0.02, 0.5, 4], np.float32).reshape(8, 1, 1))
+    return net.trip(net.node('Div', [net.input(), d], 'y'), 300.0), 300.0
+
+
+def masked(net):
+    """-inf is no integer: the sum is F32, named."""
+    mask = np.zeros(SHAPE, np.float32)
+    mask[..., 3] = -np.inf
+    summed = net.node('Add', [net.input(), net.constant('mask', mask)], 's')
+    return net.trip(net.node('Softmax', [summed], 'y', axis=-1), 1.0), 1.0
 
 
 def transposed(net):
@@ -137,6 +165,7 @@ def normalized(net):
 # Name, how it is built, units of the result that it may be off by: functions are lines between points.
 CASES = (
     ('Conv', conv, 1), ('Conv, groups', lambda net: conv(net, 2), 1), ('Conv, depthwise', lambda net: conv(net, 8), 1),
+    ('Conv of bytes', from_bytes, 1), ('Conv, one scale', one_scale, 1), ('Div by constants', divided, 1), ('Mask', masked, 1),
     ('Conv to 8 bits', lambda net: conv(net, 1, np.int8), 1), ('ConvTranspose', transposed, 1), ('Conv and Relu', clipped, 1), ('Gemm', dense, 1),
     ('MatMul of two', batched, 1), ('Add', pair('Add', 5.0), 1), ('Sub', pair('Sub', 5.0), 1), ('Mul', pair('Mul', 6.0), 1),
     ('Mul by s16', pair('Mul', 9.0, True), 1), ('Div', pair('Div', 6.0, low=0.5), 1), ('Max', pair('Max', 3.0), 1),
@@ -162,7 +191,10 @@ def test_operator(name, build, units, kind, tmp_path, report):
     model, path, program = net.model(y), tmp_path / 'm.onnx', tmp_path / 'p.rshift'
     onnx.save(model, path)
     pipeline.run('model_deploy', path, '-o', program)
-    assert set(pipeline.f32_commands(program)) <= {'where'}  # of the float class, and moves any numbers
+    if name == 'Mask':
+        assert set(pipeline.f32_commands(program)) == {'binary_f32', 'softmax_f32'}
+    else:
+        assert set(pipeline.f32_commands(program)) <= {'where'}  # of the float class, and moves any numbers
     pipeline.run('model_deploy', path, '-o', tmp_path / 'f32.rshift', '--mode', 'f32')
     unit = reach / (127 if 'to 8 bits' in name else 32767)
     differ = total = 0
@@ -201,6 +233,24 @@ def test_other_zero_points_are_f32_and_named(kind, zero, tmp_path):
     expected = oracle(net.model(y), sample)
     steps = np.rint((pipeline.infer(tmp_path / 'p.rshift', sample, tmp_path)[y] - expected) / (8 / 32767))
     assert np.abs(steps).max() <= 1
+
+
+def test_integers_that_others_read_are_numbers(tmp_path):
+    """u16 that a Cast reads, and a DequantizeLinear without the zero point: nothing is off by 32768 steps."""
+    scale, point = numpy_helper.from_array(np.float32(1e-4), 's'), numpy_helper.from_array(np.uint16(32768), 'z')
+    cast = [helper.make_node('QuantizeLinear', ['x', 's', 'z'], ['q']), helper.make_node('Cast', ['q'], ['y'], to=TensorProto.FLOAT)]
+    bare = [helper.make_node('QuantizeLinear', ['x', 's', 'z'], ['q']), helper.make_node('DequantizeLinear', ['q', 's'], ['y'])]
+    x = {'x': np.linspace(-4, 4, 60, dtype=np.float32).reshape(1, 60)}
+    for nodes in (cast, bare):
+        graph = helper.make_graph(nodes, 'g', [helper.make_tensor_value_info('x', TensorProto.FLOAT, [1, 60])],
+                                  [helper.make_tensor_value_info('y', TensorProto.FLOAT, [1, 60])], [scale, point])
+        model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid('', 21)])
+        onnx.save(model, tmp_path / 'm.onnx')
+        done = pipeline.call('model_deploy', tmp_path / 'm.onnx', '-o', tmp_path / 'p.rshift', '--mode', 'f32')
+        if done.returncode == 0:
+            assert (pipeline.infer(tmp_path / 'p.rshift', x, tmp_path)['y'] == oracle(model, x)).all()
+        else:
+            assert done.returncode == 1 and 'zero point' in done.stderr or 'type' in done.stderr
 
 
 def test_what_onnx_runtime_quantizes_to_sixteen_bits(tmp_path, report):

@@ -704,15 +704,23 @@ struct Run {
           op.interpolated.data(), bits, static_cast<int32_t>(v), 0, op.clamp.lo, op.clamp.hi));
     });
   }
-  Tensor operator()(const isa::DivS16& op) const {
+  // Of both operands less their zero points.
+  template <typename Function>
+  Tensor PairsOfInt16(const RequantWords& words, const ClampQ& clamp, const Function& f) const {
     Tensor y = c.Empty();
     const double za = c.meta(0).quant->zero_point, zb = c.meta(1).quant->zero_point;
-    const double factor = std::ldexp(op.words.multiplier, -op.words.rshift);
+    const double factor = std::ldexp(words.multiplier, -words.rshift);
     for (size_t i = 0; i < y.data.size(); ++i) {
       const double a = Operand(0, y.shape, i) - za, b = Operand(1, y.shape, i) - zb;
-      y.data[i] = HeldInt16(a == 0 ? 0 : a / b * factor, op.clamp);
+      y.data[i] = HeldInt16(f(a, b) * factor, clamp);
     }
     return y;
+  }
+  Tensor operator()(const isa::MulS16& op) const {
+    return PairsOfInt16(op.words, op.clamp, [](double a, double b) { return a * b; });
+  }
+  Tensor operator()(const isa::DivS16& op) const {
+    return PairsOfInt16(op.words, op.clamp, [](double a, double b) { return a == 0 ? 0 : a / b; });
   }
   Tensor operator()(const isa::AveragePoolS16& op) const {
     const double factor = std::ldexp(op.words.multiplier, -op.words.rshift);
