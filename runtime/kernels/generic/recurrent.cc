@@ -1,5 +1,7 @@
 #include "runtime/kernels/recurrent.h"
 
+#include <type_traits>
+
 #include "quantize/numerics/recurrent.h"
 
 #if defined(__x86_64__)
@@ -217,11 +219,11 @@ void RunGatedOutput(const CellArgs& args, int64_t begin, int64_t end) noexcept {
     SigmoidGate(args, args.gate * args.hidden + begin, n, &gate);
     for (int64_t i = 0; i < n; ++i) value.v[i] *= gate.v[i];
   }
-  const auto [zero, lo, hi] = args.bounds;
+  const OutputBounds& held = args.bounds;
   const auto write = [&](auto* y) {
     for (int64_t i = 0; i < n; ++i) {
-      y[begin + i] = static_cast<std::remove_pointer_t<decltype(y)>>(
-          nm::Requantize(value.v[i], args.words.multiplier, args.words.rshift, zero, lo, hi));
+      y[begin + i] = static_cast<std::remove_pointer_t<decltype(y)>>(nm::Requantize(
+          value.v[i], args.words.multiplier, args.words.rshift, held.zero, held.lo, held.hi));
     }
   };
   if (args.y_type == NarrowType::kS16) return write(static_cast<int16_t*>(args.y));
