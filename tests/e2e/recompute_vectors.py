@@ -77,6 +77,8 @@ def conv(command, arrays):
 
 def matmul(command, arrays):
     accumulators = arrays['src'].astype(np.int64) @ weights_of(arrays, 1) + arrays['bias'].astype(np.int64)
+    if command['tensors']['dst']['dtype'] == 's32':
+        return accumulators
     return requantize(command, accumulators, arrays, lambda a: a.astype(np.int64))
 
 
@@ -123,9 +125,137 @@ def quantize(command, arrays):
     return np.clip(np.rint(arrays['src'] / np.float32(tensor['scale'])) + tensor['zero_point'], low, low + (1 << bits) - 1)
 
 
+def operands(command, arrays):
+    """Of a command on 16-bit integers: both without their zero points, the second one spread out."""
+    pair = [arrays[name].astype(np.int64) - zero(command, name) for name in ('src', 'src2')]
+    return pair[0], np.broadcast_to(pair[1], pair[0].shape)
+
+
+def mul_s16(command, arrays):
+    a, b = operands(command, arrays)
+    return clamp(command, half_up(a * b * command['attributes']['multiplier'], np.int64(command['attributes']['rshift'])) + zero(command, 'dst'))
+
+
+def div_s16(command, arrays):
+    (a, b), at = operands(command, arrays), command['attributes']
+    over, under = np.where(b < 0, -a, a) * at['multiplier'], np.maximum(np.abs(b), 1) << at['rshift']
+    ends = np.where(a == 0, zero(command, 'dst'), np.where(a < 0, at['clamp_lo'], at['clamp_hi']))
+    return clamp(command, np.where(b == 0, ends, (2 * over + under) // (2 * under) + zero(command, 'dst')))
+
+
+def requantize_s16(command, arrays):
+    v, at = arrays['src'].astype(np.int64) - zero(command, 'src'), command['attributes']
+    scaled = half_up(v * at['multiplier'], np.int64(at['rshift'])) if at['multiplier'] else v
+    return clamp(command, scaled + zero(command, 'dst'))
+
+
+def table_s16(command, arrays):
+    """2^n + 1 numbers with 8 fraction bits, between which it is a straight line, or one for each of 65,536."""
+    at = arrays['src'].astype(np.int64) + 32768
+    if arrays['table'].nbytes == 131072:
+        return clamp(command, arrays['table'].view(np.int16)[at].astype(np.int64) + zero(command, 'dst'))
+    entries = arrays['table'].view(np.int32).astype(np.int64)
+    s = 16 - (entries.size - 1).bit_length() + 1
+    i, f = at >> s, at & ((1 << s) - 1)
+    return clamp(command, half_up(entries[i] * ((1 << s) - f) + entries[i + 1] * f, np.int64(s + 8)) + zero(command, 'dst'))
+
+
+def average_pool_s16(command, arrays):
+    at, x = command['attributes'], arrays['src'].astype(np.int64) - zero(command, 'src')
+    total = sum(v for _, _, v in taps(x, at, 0))
+    n = sum(v for _, _, v in taps(np.ones_like(x), at, 1 if at['flags'] else 0))
+    return clamp(command, (2 * total * at['multiplier'] + (n << at['rshift'])) // (n << at['rshift'] + 1) + zero(command, 'dst'))
+
+
+def resize_s16(command, arrays):
+    """The list is in the order of memory: [N, H, W, C] of a map."""
+    maps = command['tensors']['src']['layout'] == 'nhwc'
+    x = arrays['src'].astype(object)  # integers without an end
+    x = np.moveaxis(x, 1, -1) if maps else x
+    numbers = arrays['list']
+    at, out = x.ndim, command['tensors']['dst']['shape']
+    out = [out[0], *out[2:], out[1]] if maps else out
+    for d in range(x.ndim):
+        if numbers[d] == 0:
+            continue
+        pairs = numbers[at:at + 2 * numbers[d] * out[d]].reshape(out[d], numbers[d], 2)
+        at += pairs.size
+        moved = np.moveaxis(x, d, 0)
+        x = np.moveaxis(np.stack([sum(moved[i] * int(c) for i, c in row) for row in pairs]), 0, d)
+    m, r = command['attributes']['multiplier'], command['attributes']['rshift']
+    x = np.moveaxis(x, -1, 1) if maps else x
+    return clamp(command, (x * m * 2 + (1 << r)) // (1 << r + 1) + zero(command, 'dst')).astype(np.int64)
+
+
+class Gates:
+    """What cells make of their products (NUMERICS.md, section 28). a, b: the fields of those."""
+
+    def __init__(self, command, arrays, a, b, gates):
+        self.at, self.hidden = command['attributes'], command['tensors']['dst']['shape'][-1]
+        batch = arrays['dst'].size // self.hidden
+        width = gates * self.hidden
+        self.table = arrays['table'].view(np.int32).astype(np.int64)
+        self.a = self.b = None
+        if a in arrays:
+            self.a = arrays[a].reshape(-1, width)[self.at['offset']:][:batch].astype(np.int64)
+        if b in arrays:
+            self.b = arrays[b].reshape(batch, width).astype(np.int64)
+        if 'list' in arrays:
+            self.offsets, self.factors = arrays['list'], arrays['list2'].astype(np.int64).reshape(2, width)
+
+    def sum(self, gate, first=True, second=True, offset=None, most=2**19 - 1):
+        columns = slice(gate * self.hidden, (gate + 1) * self.hidden)
+        offset = gate if offset is None else offset
+        total = self.offsets[offset * self.hidden:(offset + 1) * self.hidden]
+        if first:
+            total = total + self.a[:, columns] * self.factors[0, columns]
+        if second and self.b is not None:
+            total = total + self.b[:, columns] * self.factors[1, columns]
+        return np.clip(np.broadcast_to(total >> self.at['rshift'], (1, self.hidden) if self.a is None else (len(self.a), self.hidden)), -most, most)
+
+    def tanh(self, t):
+        u = np.minimum(np.abs(t), 2**19 - 1)
+        i, f = u >> 9, u & 511
+        return np.sign(t) * (self.table[i] * (512 - f) + self.table[i + 1] * f + 2**13 >> 14)
+
+    def sigmoid(self, gate):
+        return 2**15 + self.tanh(self.sum(gate)) + 1 >> 1
+
+    def state(self, keep, old, take, fresh):
+        return np.clip(keep * old + (take * fresh >> 15 - self.at['rshift2']) + 2**14 >> 15, -32768, 32767)
+
+
+def lstm_cell(command, arrays):
+    g = Gates(command, arrays, 'src', 'src2', 4)
+    old = arrays['src3'].astype(np.int64).reshape(-1, g.hidden) if 'src3' in arrays else 0
+    return g.state(g.sigmoid(1), old, g.sigmoid(0), g.tanh(g.sum(2))).reshape(arrays['dst'].shape)
+
+
+def gru_cell(command, arrays):
+    g = Gates(command, arrays, 'src', 'src2', 3)
+    old = arrays['src3'].astype(np.int64).reshape(-1, g.hidden) if 'src3' in arrays else 0
+    keep, memory = g.sigmoid(0), g.sum(2)
+    if command['attributes']['flags']:
+        part, own = g.sum(2, second=False, most=2**27), g.sum(2, first=False, offset=3, most=2**27)
+        memory = np.clip(part + (g.sigmoid(1) * own + 2**14 >> 15), 1 - 2**19, 2**19 - 1)
+    return g.state(keep, old, 2**15 - keep, g.tanh(memory)).reshape(arrays['dst'].shape)
+
+
+def gated_output(command, arrays):
+    at, width = command['attributes'], command['tensors']['dst']['shape'][-1]
+    v = arrays['src'].astype(np.int64).reshape(-1, width)
+    if at['flags'] or 'src2' in arrays:
+        g = Gates(command, arrays, 'src2', 'src3', arrays['src2'].shape[-1] // width if 'src2' in arrays else 0)
+        most = 1 << at['rshift2'] + 3
+        v = g.tanh(np.clip(v, -most, most) << 16 - at['rshift2']) if at['flags'] else v
+        v = v * g.sigmoid(at['mode']) if 'src2' in arrays else v
+    return clamp(command, half_up(v * at['multiplier3'], np.int64(at['rshift3'])) + zero(command, 'dst')).reshape(arrays['dst'].shape)
+
+
 RULES = {'conv': conv, 'depthwise': conv, 'matmul': matmul, 'add': add, 'max_pool': max_pool,
          'average_pool': average_pool, 'leaky_relu': leaky_relu, 'quantize': quantize, 'table': table, 'conv_s16': conv,
-         'matmul_s16': matmul}
+         'matmul_s16': matmul, 'add_s16': add, 'mul_s16': mul_s16, 'div_s16': div_s16, 'requantize_s16': requantize_s16, 'table_s16': table_s16,
+         'average_pool_s16': average_pool_s16, 'resize_s16': resize_s16, 'lstm_cell': lstm_cell, 'gru_cell': gru_cell, 'gated_output': gated_output}
 
 
 def is_half_up(command):

@@ -61,6 +61,47 @@ def test_numpy_computes_products_of_sixteen_bits_again(mode, net, tmp_path):
     assert {'conv_s16', 'matmul_s16'} <= set(compared), compared
 
 
+def sixteen_bit_net(path):
+    """A map that is resized both ways, divided, averaged, and read by an LSTM and two GRUs."""
+    rng = np.random.default_rng(13)
+    node, constants = helper.make_node, []
+
+    def constant(name, values):
+        constants.append(numpy_helper.from_array(np.asarray(values), name))
+        return name
+
+    def cell(kind, gates, **attributes):
+        w, r, b = (rng.uniform(-0.5, 0.5, shape).astype(np.float32) for shape in ((1, gates * 5, 6), (1, gates * 5, 5), (1, 2 * gates * 5)))
+        name = f"{kind}{attributes.get('linear_before_reset', '')}"
+        ins = ['rows', constant(name + 'w', w), constant(name + 'r', r), constant(name + 'b', b)]
+        return node(kind, ins, [name + '_y'], hidden_size=5, **attributes)
+
+    scales = constant('scales', np.array([1, 1, 2, 1.5], np.float32))
+    nodes = [node('Resize', ['x', '', scales], ['linear'], mode='linear'), node('Resize', ['x', '', scales], ['cubic'], mode='cubic'),
+             node('Sigmoid', ['cubic'], ['s']), node('Add', ['s', constant('half', np.float32(0.5))], ['divisor']),
+             node('Div', ['linear', 'divisor'], ['q']), node('Mul', ['q', 's'], ['m']), node('Add', ['m', 'linear'], ['a']),
+             node('ReduceMean', ['a'], ['mean'], axes=[2], keepdims=0), node('ReduceMin', ['a'], ['least'], axes=[2], keepdims=0),
+             node('Sub', ['mean', 'least'], ['d']), node('Transpose', ['d'], ['rows'], perm=[2, 0, 1]),
+             cell('LSTM', 4), cell('GRU', 3, linear_before_reset=0), cell('GRU', 3, linear_before_reset=1)]
+    outputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ('LSTM_y', 'GRU0_y', 'GRU1_y')]
+    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 6, 7, 8))], outputs, constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8), path)
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_numpy_computes_cells_quotients_and_interpolation_again(mode, tmp_path):
+    """From the formulas of NUMERICS.md, sections 28 and 29."""
+    sixteen_bit_net(tmp_path / 'net.onnx')
+    np.save(tmp_path / 'x.npy', np.random.default_rng(14).normal(size=(12, 6, 7, 8)).astype(np.float32))
+    table = pipeline.calibrate(tmp_path / 'net.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml')
+    pipeline.deploy(tmp_path / 'net.onnx', tmp_path / 'p.rshift', mode=mode, table=table, extra=('--activation-bits', 16))
+    pipeline.run('model_tool', 'vectors', tmp_path / 'p.rshift', '--input', tmp_path / 'x.npy', '-o', tmp_path / 'v')
+    compared = recompute_vectors.recompute(tmp_path / 'v')
+    expected = {'resize_s16', 'div_s16', 'mul_s16', 'add_s16', 'table_s16', 'average_pool_s16', 'requantize_s16', 'max_pool', 'matmul_s16', 'lstm_cell',
+                'gru_cell', 'gated_output', 'quantize'}
+    assert set(compared) == expected, compared
+
+
 def test_weights_are_the_models_in_onnx_order(net, tmp_path):
     pipeline.deploy(net / 'net.onnx', tmp_path / 'p.rshift', mode='symmetric', table=net / 'net.table.yaml')
     pipeline.run('model_tool', 'vectors', tmp_path / 'p.rshift', '--input', net / 'x.npy', '-o', tmp_path / 'v')
