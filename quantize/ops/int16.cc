@@ -32,11 +32,23 @@ bool HasPlainWeights(const Graph& graph, const Node& node) {
                                            [](int32_t zero) { return zero == 0; }));
 }
 
-bool HasForm(const Graph& graph, const Node& node, const LayerNorm& op) {
-  const Shape& shape = graph.value(node.inputs[0]).shape;
-  const auto rank = static_cast<int64_t>(shape.size());
-  const auto axis = static_cast<std::ptrdiff_t>(op.axis < 0 ? op.axis + rank : op.axis);
+int64_t NormalizedAxis(const Graph& graph, const Node& node, const LayerNorm& op) {
+  const auto rank = static_cast<int64_t>(graph.value(node.inputs[0]).shape.size());
+  return op.axis < 0 ? op.axis + rank : op.axis;
+}
+
+bool FitsRows(const Shape& shape, int64_t axis) {
   return NumElements(Shape(shape.begin() + axis, shape.end())) <= numerics::kMostInt16Normalized;
+}
+
+bool HasForm(const Graph& graph, const Node& node, const LayerNorm& op) {
+  return FitsRows(graph.value(node.inputs[0]).shape, NormalizedAxis(graph, node, op));
+}
+
+// Planes of one scale and bias are rows (norm.cc); those of NHWC images are not.
+bool HasForm(const Graph& graph, const Node& node, const InstanceNorm&) {
+  const Value& x = graph.value(node.inputs[0]);
+  return x.layout != Layout::kNhwc && x.shape.size() > 2 && FitsRows(x.shape, 2);
 }
 
 int64_t ReducedElements(const Graph& graph, const Node& node) {
@@ -269,11 +281,16 @@ void EmitAveragePoolInt16(Emitter& emitter, const Node& node, const AveragePool&
   emitter.AddNode(node.name, pool, {input}, emitter.DefineInt(node.outputs[0]));
 }
 
-void EmitLayerNormInt16(Emitter& emitter, const Node& node, const LayerNorm& op) {
+// Of rows: the dimensions from `axis` on.
+struct RowNorm {
+  int64_t axis = 0;
+  bool center = true;
+  float epsilon = 0;
+};
+
+void EmitRowNormInt16(Emitter& emitter, const Node& node, const RowNorm& op) {
   const Shape& shape = emitter.old().value(node.inputs[0]).shape;
-  const auto rank = static_cast<int64_t>(shape.size());
-  const int64_t axis = op.axis < 0 ? op.axis + rank : op.axis;
-  const int64_t n = NumElements(Shape(shape.begin() + axis, shape.end()));
+  const int64_t n = NumElements(Shape(shape.begin() + op.axis, shape.end()));
   const NormalizeLayer layer{emitter.Int16Type(node.inputs[0], 1),
                              emitter.Type(node.outputs[0]),
                              n,
@@ -282,8 +299,8 @@ void EmitLayerNormInt16(Emitter& emitter, const Node& node, const LayerNorm& op)
                              NormalizeNumbers(emitter.old(), node, 2, n)};
   QNormalize numbers = RulesOf(emitter).MakeNormalize(layer);
   QNormalizeS16 normalize;
-  normalize.axis = axis;
-  normalize.center = !op.rms;
+  normalize.axis = op.axis;
+  normalize.center = op.center;
   normalize.epsilon = numbers.epsilon;
   normalize.variance_shift = numbers.variance_shift;
   normalize.rshift = numbers.rshift;
@@ -312,6 +329,7 @@ bool HasInt16Form(const Graph& graph, const Node& node) {
           [&](const LeakyRelu&) { return true; },
           [&](const PRelu&) { return graph.value(node.inputs[1]).is_constant(); },
           [&](const LayerNorm& op) { return HasForm(graph, node, op); },
+          [&](const InstanceNorm& op) { return HasForm(graph, node, op); },
           [&](const AveragePool& op) {
             return op.window.kernel_h * op.window.kernel_w <= numerics::kMostInt16Taps;
           },
@@ -374,7 +392,12 @@ bool EmitInt16(Emitter& emitter, const Node& node) {
                                  return true;
                                },
                                [&](const LayerNorm& op) {
-                                 EmitLayerNormInt16(emitter, node, op);
+                                 const int64_t axis = NormalizedAxis(emitter.old(), node, op);
+                                 EmitRowNormInt16(emitter, node, {axis, !op.rms, op.epsilon});
+                                 return true;
+                               },
+                               [&](const InstanceNorm& op) {
+                                 EmitRowNormInt16(emitter, node, {2, true, op.epsilon});
                                  return true;
                                },
                                [](const auto&) { return false; }},

@@ -149,7 +149,7 @@ void AppendForms(Forms* forms) {
   if constexpr (!std::is_same_v<T, Cast>) AppendForms<I + 1>(forms);
 }
 
-OpSupport Support(const Form& form, ProfileId profile) {
+LittleGraph GraphOf(const Form& form) {
   LittleGraph little;
   std::vector<ValueId> inputs;
   for (size_t i = 0; i < form.activations.size(); ++i) {
@@ -159,7 +159,17 @@ OpSupport Support(const Form& form, ProfileId profile) {
     inputs.push_back(little.RandomConstant(Cat("c", i), form.constants[i], 0.1f, 1.0f));
   }
   little.Output(little.Add("y", form.op, inputs, form.result));
+  return little;
+}
+
+OpSupport Support(const Form& form, ProfileId profile) {
+  const LittleGraph little = GraphOf(form);
   return IntegerSupport(little.graph(), little.graph().nodes()[0], {profile});
+}
+
+bool HasSixteenBits(const Form& form) {
+  const LittleGraph little = GraphOf(form);
+  return HasInt16Form(little.graph(), little.graph().nodes()[0]);
 }
 
 std::string NameOf(const Form& form) {
@@ -169,7 +179,7 @@ std::string NameOf(const Form& form) {
 std::string Text() {
   Forms forms;
   AppendForms<>(&forms);
-  std::string everywhere, rows;
+  std::string everywhere, rows, bytes;
   for (const Form& form : forms) {
     std::map<std::string, std::string> profiles_by_reason;
     int integer = 0;
@@ -181,6 +191,8 @@ std::string Text() {
       std::string& list = profiles_by_reason[support.reason];
       list += Cat(list.empty() ? "" : ", ", Name(profile));
     }
+    const bool in_tpu = Support(form, ProfileId::kTpu).kind != OpKind::kFloat;
+    if (in_tpu && !HasSixteenBits(form)) bytes += Cat("- ", NameOf(form), "\n");
     if (integer == kProfileCount) everywhere += Cat("- ", NameOf(form), "\n");
     for (const auto& [reason, profiles] : profiles_by_reason) {
       const bool all = profiles_by_reason.size() == 1 && integer == 0;
@@ -199,9 +211,15 @@ std::string Text() {
       "`quantize/NUMERICS.md`.\n\n"
       "## F32\n\n| operator | under the profiles | reason |\n|---|---|---|\n",
       rows, "\n## Integer under every profile\n\n", everywhere,
+      "\n## 8 bits beside activations of 16 (profile tpu)\n\n"
+      "What is integer there reads and writes 16 bits where it is asked for them "
+      "([int16.md](int16.md)), but for:\n\n",
+      bytes,
       "\n## LSTM and GRU\n\n"
       "Unrolled into the operators above, under every profile. In tpu their steps are cells with a "
-      "16-bit state\n(section 28), whoever wrote them: ONNX's operators or an exporter. Without a "
+      "16-bit state\n(section 28; section 29.9 with 16-bit inputs and outputs), whoever wrote "
+      "them: "
+      "ONNX's operators or an exporter. Without a "
       "cell, each operator 8 bits: peepholes,\nclip, coupled gates (input_forget), other "
       "activations, lengths of sequences that differ, RNN "
       "(`tests/e2e/test_recurrent_integer.py`).\n");
