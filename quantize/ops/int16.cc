@@ -336,7 +336,7 @@ bool HasInt16Form(const Graph& graph, const Node& node) {
           [&](const MaxPool&) { return true; }, [&](const Clip&) { return true; },
           [&](const Concat&) { return true; },
           [&](const Reduce&) { return ReducedElements(graph, node) <= numerics::kMostInt16Taps; },
-          [&](const Where&) { return true; },
+          [&](const Where&) { return true; }, [&](const ArgMax&) { return true; },
           [&](const Resize& op) { return HasResizeOfInt16(graph, node, op); },
           [&](const auto&) { return false; }},
       node.op);

@@ -43,12 +43,12 @@ std::unique_ptr<Step> MakeFor(const StepContext& context, const isa::ArgMax& c) 
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ArgMax& c) {
   RequireType(context, Field::kSrc,
-              {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64});
+              {DType::kF32, DType::kS8, DType::kU8, DType::kS16, DType::kS32, DType::kS64});
   return VisitElement(context.Record(Field::kSrc).dtype, [&](auto type) -> std::unique_ptr<Step> {
     using T = ElementOf<decltype(type)>;
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, int8_t> ||
-                  std::is_same_v<T, uint8_t> || std::is_same_v<T, int32_t> ||
-                  std::is_same_v<T, int64_t>) {
+                  std::is_same_v<T, uint8_t> || std::is_same_v<T, int16_t> ||
+                  std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
       return MakeFor<T>(context, c);
     } else {
       return nullptr;  // not reached: RequireType

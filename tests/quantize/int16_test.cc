@@ -158,6 +158,20 @@ TEST(Int16Test, ConfigurationAsksForOneLayerAndIsTold) {
   EXPECT_NE(told.report.notes[0].text.find("has no 16-bit form"), std::string::npos);
 }
 
+// The greatest of sixteen bits, not of what 8 of them leave equal.
+TEST(Int16Test, ArgMaxReadsSixteenBits) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {4, 8});
+  const ValueId w = little.RandomConstant("w", {8, 8}, -1, 1);
+  const ValueId a = little.Add("a", MatMul{}, {x, w}, {4, 8});
+  little.Output(little.AddIndex("y", ArgMax{.axis = 1}, {a}, {4, 1}));
+  const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), All16());
+  const Node& last = result.graph.nodes().back();
+  ASSERT_TRUE(std::holds_alternative<ArgMax>(last.op));
+  EXPECT_EQ(result.graph.value(last.inputs[0]).dtype, DType::kS16);
+  EXPECT_EQ(Count<isa::RequantizeS16>(result.graph), 0);
+}
+
 TEST(Int16Test, OtherProfilesHaveNone) {
   Block block;
   QuantizeOptions options = All16();

@@ -45,6 +45,7 @@ TEST(ArgMaxTest, AnyAxisTypeAndTieRule) {
         CheckArgMax<float>(shape, axis, flags);
         CheckArgMax<int8_t>(shape, axis, flags);
         CheckArgMax<uint8_t>(shape, axis, flags);
+        CheckArgMax<int16_t>(shape, axis, flags);
         CheckArgMax<int32_t>(shape, axis, flags);
         CheckArgMax<int64_t>(shape, axis, flags);
       }
