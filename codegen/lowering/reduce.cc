@@ -14,7 +14,8 @@ void Lower(LoweringContext& context, const Node& node, const Reduce& op) {
 }
 
 void Lower(LoweringContext& context, const Node& node, const ArgMax& op) {
-  RequireTypes(context, node, {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64});
+  RequireTypes(context, node,
+               {DType::kF32, DType::kS8, DType::kU8, DType::kS16, DType::kS32, DType::kS64});
   LowerAs(context, node, op);
 }
 
