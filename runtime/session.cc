@@ -40,6 +40,7 @@ struct Session::Impl {
   double least_share_ns = 0;
   AlignedBuffer arena;
   Scratch scratch;
+  SharedWeights weights;
   // One per pass: a command with its fused epilogue.
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<std::unique_ptr<FusedEpilogue>> epilogues;  // of some steps
@@ -81,7 +82,8 @@ void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
                        .isa = options.isa,
                        .threads = threads,
                        .portable = options.portable,
-                       .scratch = &scratch};
+                       .scratch = &scratch,
+                       .weights = &weights};
   };
   StepContext context = context_of(command);
   // A command of the float library opens its own region: its threads are settled here.

@@ -2,12 +2,15 @@
 #ifndef RSHIFT_RUNTIME_STEP_H_
 #define RSHIFT_RUNTIME_STEP_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/aligned.h"
@@ -79,6 +82,24 @@ class Scratch {
   AlignedBuffer memory_;
 };
 
+// Weights that steps have in another order than the file: those of one constant and one shape, as
+// of the steps of a recurrent layer, once for all of a session.
+class SharedWeights {
+ public:
+  // The constant, and the numbers of its shape that its order depends on.
+  using Key = std::pair<const void*, std::array<int64_t, 4>>;
+  // The buffer, and whether it is new: the caller then fills it.
+  std::pair<std::shared_ptr<AlignedBuffer>, bool> Get(const Key& key, size_t bytes) {
+    std::shared_ptr<AlignedBuffer>& made = made_[key];
+    const bool is_new = made == nullptr;
+    if (is_new) made = std::make_shared<AlignedBuffer>(bytes);
+    return {made, is_new};
+  }
+
+ private:
+  std::map<Key, std::shared_ptr<AlignedBuffer>> made_;
+};
+
 // What a step is made from.
 struct StepContext {
   const Program* program = nullptr;
@@ -88,6 +109,7 @@ struct StepContext {
   int threads = 1;
   bool portable = false;       // SessionOptions::portable
   Scratch* scratch = nullptr;  // of portable steps; lives as long as they do
+  SharedWeights* weights = nullptr;
   EpilogueArgs epilogue = {};  // of a command that leads a pass (OpTraits): its fused epilogue
 
   const TensorRecord& Record(Field f) const;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <tuple>
 #include <vector>
 
 #include "quantize/numerics/int16.h"
@@ -52,8 +54,6 @@ class ConvS16Step : public Step {
         finish_(Int16FinishFor(context.isa)),
         words_(context, rounding, shape.oc, shape.group_oc(), panels_ * kS16Channels),
         zeros_(sizeof(int16_t) * static_cast<size_t>(shape.group_ic() + 32)),
-        weights_(sizeof(int16_t) *
-                 static_cast<size_t>(shape.groups * panels_ * shape.taps() * TapSize())),
         scratch_(ScratchBytes(), context.threads),
         src_(context.In<int16_t>(Field::kSrc)),
         dst_(context),
@@ -61,7 +61,10 @@ class ConvS16Step : public Step {
                                                                : nullptr) {
     std::memset(zeros_.data(), 0, zeros_.size());
     const auto* w = context.In<int8_t>(Field::kWeights);
-    Pack(w);
+    std::tie(weights_, owns_weights_) = context.weights->Get(
+        {w, {shape.groups, shape.group_oc(), shape.taps(), shape.group_ic()}},
+        sizeof(int16_t) * static_cast<size_t>(shape.groups * panels_ * shape.taps() * TapSize()));
+    if (owns_weights_) Pack(w);
     const WeightBounds bounds = BoundsOfWeights(w, context.In<uint8_t>(Field::kRequant), shape.oc,
                                                 shape.taps() * shape.group_ic());
     segments_ = Segments(shape.taps(), pairs_, bounds);
@@ -87,7 +90,8 @@ class ConvS16Step : public Step {
   }
 
   size_t memory_bytes() const override {
-    return words_.bytes() + zeros_.size() + weights_.size() + scratch_.bytes();
+    const size_t weights = owns_weights_ ? weights_->size() : 0;
+    return words_.bytes() + zeros_.size() + weights + scratch_.bytes();
   }
 
  private:
@@ -100,8 +104,8 @@ class ConvS16Step : public Step {
 
   // [OC][tap][ic] -> [group][panel][tap][pair][64][2].
   void Pack(const int8_t* w) {
-    auto* to = reinterpret_cast<int16_t*>(weights_.data());
-    std::memset(to, 0, weights_.size());
+    auto* to = reinterpret_cast<int16_t*>(weights_->data());
+    std::memset(to, 0, weights_->size());
     const int64_t ic = shape_.group_ic(), taps = shape_.taps();
     for (int64_t c = 0; c < shape_.oc; ++c) {
       const int64_t group = c / shape_.group_oc(), local = c % shape_.group_oc();
@@ -160,7 +164,7 @@ class ConvS16Step : public Step {
   }
 
   const int16_t* PanelOf(int64_t group, int64_t panel) const noexcept {
-    return reinterpret_cast<const int16_t*>(weights_.data()) +
+    return reinterpret_cast<const int16_t*>(weights_->data()) +
            (group * panels_ + panel) * shape_.taps() * TapSize();
   }
 
@@ -194,7 +198,9 @@ class ConvS16Step : public Step {
   const Int16Table& loops_;
   const Int16FinishTable& finish_;
   ChannelWords words_;
-  AlignedBuffer zeros_, weights_;
+  AlignedBuffer zeros_;
+  std::shared_ptr<AlignedBuffer> weights_;
+  bool owns_weights_ = false;  // the first of those that share them
   ThreadScratch scratch_;
   const int16_t* src_;
   NarrowedOutput dst_;

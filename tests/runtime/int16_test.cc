@@ -342,6 +342,29 @@ TEST(Int16, MatMulSums) {
   }
 }
 
+// The steps of a recurrent layer multiply by one constant.
+TEST(Int16, WeightsOfOneConstantAreHeldOnce) {
+  const auto memory = [](int commands) {
+    Random random(5);
+    ProgramBuilder b;
+    const int64_t k = 128, n = 512;
+    const int32_t src = b.Input({DType::kS16, {1, k}, 0.1f});
+    const int32_t weights = b.Const(DType::kBytes, {n * k}, random.Data(n * k));
+    const int32_t requant =
+        b.Const(DType::kBytes, {n * 12}, std::vector<ChannelRequant>(static_cast<size_t>(n)));
+    for (int i = 0; i < commands; ++i) {
+      b.Add(Opcode::kMatMulS16, b.Output({DType::kS32, {1, n}}), src)
+          .Set(Field::kWeights, weights)
+          .Set(Field::kRequant, requant);
+    }
+    const Program program = b.Build();
+    return Session(program, {.threads = 1}).memory().steps;
+  };
+  const size_t once = memory(1), widened = 2 * 128 * 512;
+  EXPECT_GE(once, widened);
+  EXPECT_LE(memory(10), once + 9 * (once - widened));
+}
+
 TEST(Int16, MatMulSumsThatAreNotPlainAreRefused) {
   struct {
     DType src;
