@@ -107,9 +107,9 @@ struct StepContext {
   std::byte* arena = nullptr;
   Isa isa = Isa::kScalar;
   int threads = 1;
-  bool portable = false;       // SessionOptions::portable
-  Scratch* scratch = nullptr;  // of portable steps; lives as long as they do
-  SharedWeights* weights = nullptr;
+  bool portable = false;             // SessionOptions::portable
+  Scratch* scratch = nullptr;        // of portable steps; lives as long as they do
+  SharedWeights* weights = nullptr;  // of the session
   EpilogueArgs epilogue = {};  // of a command that leads a pass (OpTraits): its fused epilogue
 
   const TensorRecord& Record(Field f) const;

@@ -145,10 +145,7 @@ Operand Int16Reals(Emitter& emitter, const Node& node, const Value& value,
 }
 
 Operand Int16Constant(Emitter& emitter, const Node& node, const Value& value) {
-  if (IsInt16Constant(value)) {  // the model's own integers
-    const IntType own{DType::kS16, {value.origin->scales[0], 0}};
-    return Int16Numbers(emitter, node, value, own, value.origin->integers->As<int16_t>());
-  }
+  if (IsInt16Constant(value)) return OwnInt16(emitter, node, value);
   RequireFinite(node, value);
   return Int16Reals(emitter, node, value, value.constant->As<float>());
 }

@@ -15,12 +15,6 @@
 
 namespace rshift {
 
-bool IsInt16Constant(const Value& value) {
-  const QuantizedOrigin* origin = value.origin.get();
-  return origin != nullptr && origin->dtype == DType::kS16 && origin->scales.size() == 1 &&
-         (origin->zero_points.empty() || origin->zero_points[0] == 0);
-}
-
 namespace {
 
 // --- convolutions and matrix products ---
@@ -30,15 +24,33 @@ struct Products {
   int64_t channels = 0, count = 0, channel_stride = 0, k_stride = 1, run = 1;
 };
 
+// The products of each output channel.
+Products ProductsOf(const Graph& graph, const Node& node) {
+  const Shape& w = graph.value(node.inputs[1]).shape;
+  if (std::holds_alternative<MatMul>(node.op)) return {w[1], w[0], 1, w[1]};
+  if (std::holds_alternative<Conv>(node.op)) {
+    const int64_t count = w[0] == 0 ? 0 : NumElements(w) / w[0];
+    return {w[0], count, count, 1};
+  }
+  const int64_t taps = w[2] * w[3];  // a ConvTranspose: [IC, OC / groups, KH, KW], of all groups
+  return {w[1], w[0] * taps, taps, w[1] * taps, taps};
+}
+
+// What the products of a channel with s16 reach.
+double ReachOf(const QuantizedOrigin& weights, const Products& p, int64_t channel) {
+  const auto w = weights.integers->As<int8_t>();
+  int64_t magnitudes = 0;
+  for (int64_t k = 0; k < p.count; ++k)
+    magnitudes +=
+        std::abs(int64_t{w[channel * p.channel_stride + k / p.run * p.k_stride + k % p.run]});
+  return static_cast<double>(numerics::kInt16Magnitude * magnitudes);
+}
+
 // The largest |bias + sum of x w| of any channel. bias: s64, or null.
 double LargestSum(const QuantizedOrigin& weights, const QuantizedOrigin* bias, const Products& p) {
-  const auto w = weights.integers->As<int8_t>();
   double largest = 0;
   for (int64_t c = 0; c < p.channels; ++c) {
-    int64_t magnitudes = 0;
-    for (int64_t k = 0; k < p.count; ++k)
-      magnitudes += std::abs(int64_t{w[c * p.channel_stride + k / p.run * p.k_stride + k % p.run]});
-    double sum = static_cast<double>(numerics::kInt16Magnitude * magnitudes);
+    double sum = ReachOf(weights, p, c);
     if (bias != nullptr) sum += std::fabs(static_cast<double>(bias->integers->As<int64_t>()[c]));
     largest = std::max(largest, sum);
   }
@@ -51,7 +63,8 @@ bool FitsInt32(const QuantizedOrigin& bias) {
                      [](int64_t v) { return std::abs(v) <= numerics::kInt32Limit; });
 }
 
-std::string WhyNotProduct(const Graph& graph, const Node& node, const Products& p, bool narrow) {
+std::string WhyNotProduct(const Graph& graph, const Node& node, bool narrow) {
+  const Products p = ProductsOf(graph, node);
   const QuantizedOrigin* weights = graph.value(node.inputs[1]).origin.get();
   const bool plain = weights != nullptr && weights->dtype == DType::kS8 &&
                      std::all_of(weights->zero_points.begin(), weights->zero_points.end(),
@@ -73,17 +86,6 @@ std::string WhyNotProduct(const Graph& graph, const Node& node, const Products& 
 
 // --- under rules that hold 16 bits in the forms of NUMERICS.md section 29 ---
 
-// The products of each output channel.
-Products ProductsOf(const Graph& graph, const Node& node) {
-  const Shape& w = graph.value(node.inputs[1]).shape;
-  if (std::holds_alternative<MatMul>(node.op)) return {w[1], w[0], 1, w[1]};
-  const int64_t all = NumElements(w);
-  if (std::holds_alternative<Conv>(node.op))
-    return {w[0], all / std::max<int64_t>(w[0], 1), all / std::max<int64_t>(w[0], 1), 1};
-  const int64_t taps = w[2] * w[3];  // a ConvTranspose: of all its groups
-  return {w[1], w[0] * taps, taps, w[1] * taps, taps};
-}
-
 // Weights of the model's own scales, whose bias and sums are what they are.
 std::string WhyNotScaledProduct(const Graph& graph, const Node& node, const IntType& x) {
   const Value& value = graph.value(node.inputs[1]);
@@ -98,19 +100,15 @@ std::string WhyNotScaledProduct(const Graph& graph, const Node& node, const IntT
   if (biased && !graph.value(node.inputs[2]).is_constant()) return "its bias is not constant";
   std::span<const float> bias;
   if (biased) bias = graph.value(node.inputs[2]).constant->As<float>();
-  const auto w = weights->integers->As<int8_t>();
   double most = 0, most_bias = 0;
   for (int64_t c = 0; c < p.channels; ++c) {
-    int64_t magnitudes = 0;
-    for (int64_t k = 0; k < p.count; ++k)
-      magnitudes += std::abs(int64_t{w[c * p.channel_stride + k / p.run * p.k_stride + k % p.run]});
     const float scale = weights->scales[each ? static_cast<size_t>(c) : 0];
     const double unit = static_cast<double>(x.quant.scale) * static_cast<double>(scale);
     double own = 0;  // of the groups of a ConvTranspose, whose channels have one scale
     for (size_t b = static_cast<size_t>(c); b < bias.size(); b += static_cast<size_t>(p.channels))
       own = std::max(own, std::fabs(static_cast<double>(bias[b])) / unit);
     most_bias = std::max(most_bias, own);
-    most = std::max(most, own + static_cast<double>(numerics::kInt16Magnitude * magnitudes));
+    most = std::max(most, own + ReachOf(*weights, p, c));
   }
   if (!(most_bias < 0x1p31 - 1)) return "its bias does not fit 32 bits";
   if (most > static_cast<double>(numerics::kInt16AccumulatorLimit))
@@ -147,19 +145,9 @@ std::string WhyNotScale(const QuantizedOrigin& weights, const IntType& x, const 
   return "";
 }
 
+// Of Conv and ConvTranspose; LiteRT's has one group.
 std::string WhyNotConv(const Graph& graph, const Node& node, const IntType& x, const IntType& y) {
-  const Shape& w = graph.value(node.inputs[1]).shape;
-  const int64_t count = w[0] == 0 ? 0 : NumElements(w) / w[0];
-  const std::string why = WhyNotProduct(graph, node, {w[0], count, count, 1}, false);
-  return why.empty() ? WhyNotScale(*graph.value(node.inputs[1]).origin, x, y) : why;
-}
-
-std::string WhyNotConvTranspose(const Graph& graph, const Node& node, const IntType& x,
-                                const IntType& y) {
-  const Shape& w = graph.value(node.inputs[1]).shape;  // [IC, OC, KH, KW]: LiteRT has one group
-  const int64_t taps = w[2] * w[3];
-  const std::string why =
-      WhyNotProduct(graph, node, {w[1], w[0] * taps, taps, w[1] * taps, taps}, false);
+  const std::string why = WhyNotProduct(graph, node, false);
   return why.empty() ? WhyNotScale(*graph.value(node.inputs[1]).origin, x, y) : why;
 }
 
@@ -182,8 +170,7 @@ std::string WhyNotBatchedMatMul(const Graph& graph, const Node& node,
 std::string WhyNotMatMul(const Graph& graph, const Node& node, const ModelInt16Rules& rules,
                          std::span<const IntType> types, const IntType& y) {
   if (!HasWeights(graph, node)) return WhyNotBatchedMatMul(graph, node, types, y);
-  const Shape& w = graph.value(node.inputs[1]).shape;
-  return WhyNotProduct(graph, node, {w[1], w[0], 1, w[1]}, rules.HasNarrowSums());
+  return WhyNotProduct(graph, node, rules.HasNarrowSums());
 }
 
 // --- others ---
@@ -239,15 +226,9 @@ std::string WhyNotSoftmax(const Graph& graph, const Node& node, const Softmax& o
   return "";
 }
 
-Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value) {
-  const IntType type{DType::kS16, {value.origin->scales[0], 0}};
-  return Int16Numbers(emitter, node, value, type, value.origin->integers->As<int16_t>());
-}
-
 Operand OperandOf(Emitter& emitter, const Node& node, ValueId old_id) {
   const Value& value = emitter.old().value(old_id);
-  return value.is_constant() ? ConstantOperand(emitter, node, value)
-                             : MakeOperand(emitter, node, old_id);
+  return value.is_constant() ? OwnInt16(emitter, node, value) : MakeOperand(emitter, node, old_id);
 }
 
 void EmitPair(Emitter& emitter, const Node& node, const Binary& op) {
@@ -293,7 +274,7 @@ std::string WhyNotModelInt16(const Graph& graph, const Node& node, const Arithme
   const IntType& x = types[0];
   const auto why = Overloaded{
       [&](const Conv&) { return WhyNotConv(graph, node, x, y); },
-      [&](const ConvTranspose&) { return WhyNotConvTranspose(graph, node, x, y); },
+      [&](const ConvTranspose&) { return WhyNotConv(graph, node, x, y); },
       [&](const MatMul&) { return WhyNotMatMul(graph, node, *int16, types, y); },
       [&](const Binary& op) { return WhyNotBinary(graph, node, op, types, y); },
       [&](const Unary& op) { return int16->WhyNot(op, x, y); },

@@ -91,6 +91,17 @@ Operand Int16Numbers(Emitter& emitter, const Node& node, const Value& value, con
   return {expanded, type};
 }
 
+bool IsInt16Constant(const Value& value) {
+  const QuantizedOrigin* origin = value.origin.get();
+  return origin != nullptr && origin->dtype == DType::kS16 && origin->scales.size() == 1 &&
+         (origin->zero_points.empty() || origin->zero_points[0] == 0);
+}
+
+Operand OwnInt16(Emitter& emitter, const Node& node, const Value& value) {
+  const IntType type{DType::kS16, {value.origin->scales[0], 0}};
+  return Int16Numbers(emitter, node, value, type, value.origin->integers->As<int16_t>());
+}
+
 Operand MakeOperand(Emitter& emitter, const Node& node, ValueId old_id) {
   const Value& value = emitter.old().value(old_id);
   const Value& y = emitter.old().value(node.outputs[0]);

@@ -37,6 +37,9 @@ ValueId ExpandOperand(Emitter& emitter, const Node& node, const Value& value, Va
 // command repeats them along those before; what it cannot repeat is expanded.
 Operand Int16Numbers(Emitter& emitter, const Node& node, const Value& value, const IntType& type,
                      std::span<const int16_t> numbers);
+// s16 of one scale, zero point 0, that the model itself brings, and the operand of it.
+bool IsInt16Constant(const Value& value);
+Operand OwnInt16(Emitter& emitter, const Node& node, const Value& value);
 // Either, of an input of the node.
 Operand MakeOperand(Emitter& emitter, const Node& node, ValueId old_id);
 

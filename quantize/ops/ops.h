@@ -135,8 +135,6 @@ void EmitExtremumInt16(Emitter& emitter, const Node& node, const Binary& op);
 // Where of an s16 result.
 void EmitWhereInt16(Emitter& emitter, const Node& node);
 // --- 16 bits that a model brings (model_int16.cc), under profiles with HoldsModelInt16()
-// s16 of one scale, zero point 0.
-bool IsInt16Constant(const Value& value);
 // Why a node that reads or writes s16 has no integer form under `rules`; empty: it has. types: of
 // the activations among its inputs.
 std::string WhyNotModelInt16(const Graph& graph, const Node& node, const Arithmetic& rules,

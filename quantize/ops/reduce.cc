@@ -214,8 +214,7 @@ void EmitReduction(Emitter& emitter, const Node& node, const Reduce& op) {
   const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
   const Shape& shape = emitter.old().value(old_x).shape;
   const Arrangement a = Arrange(shape, AxesOf(op, shape.size()));
-  // Under rules of their own, models have 16 bits on both sides.
-  const bool wide = emitter.HasInt16(node) && RulesOf(emitter).ModelInt16() == nullptr;
+  const bool wide = emitter.HasInt16(node);
   Integers x{wide ? emitter.Int16(old_x, 1) : emitter.Int(old_x),
              wide ? emitter.Int16Type(old_x, 1) : emitter.Type(old_x)};
   if (op.op == ReduceOp::kMax || op.op == ReduceOp::kMin) {

@@ -65,6 +65,7 @@ class ConvS16Step : public Step {
         {w, {shape.groups, shape.group_oc(), shape.taps(), shape.group_ic()}},
         sizeof(int16_t) * static_cast<size_t>(shape.groups * panels_ * shape.taps() * TapSize()));
     if (owns_weights_) Pack(w);
+    if (sums_ != nullptr) return;  // proved to fit 32 bits
     const WeightBounds bounds = BoundsOfWeights(w, context.In<uint8_t>(Field::kRequant), shape.oc,
                                                 shape.taps() * shape.group_ic());
     segments_ = Segments(shape.taps(), pairs_, bounds);
