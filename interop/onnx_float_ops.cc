@@ -134,6 +134,10 @@ void Write(const Target& t, const Unary& op) {
     case UnaryOp::kSquare:
       t.writer.Node("Mul", {t.in[0], t.in[0]}, t.out);
       return;
+    case UnaryOp::kRsqrt:
+      t.writer.Node("Sqrt", {t.in[0]}, t.out + "/root");
+      t.writer.Node("Reciprocal", {t.out + "/root"}, t.out);
+      return;
     case UnaryOp::kGeluTanh:
       OnnxWriter::Set(t.writer.Node("Gelu", {t.in[0]}, t.out), "approximate", "tanh");
       return;

@@ -193,6 +193,7 @@ void Check(const Deployment& deployment, const Dataset& samples, const CheckRequ
   const Program integer = Program::FromBytes(deployment.bytes, "the program", Limits::None());
   const std::vector<OutputValues> reference = RunOutputs(floating, samples, threads);
   verdict.outputs = CompareOutputs(RunOutputs(integer, samples, threads), reference);
+  verdict.boxes = CompareBoxes(integer, floating, samples, threads);
   if (result->layers.empty()) {
     const int64_t count = std::clamp<int64_t>(
         kMostElements / std::max<int64_t>(1, Elements(deployment.integer)), 1, samples.size());
@@ -200,7 +201,8 @@ void Check(const Deployment& deployment, const Dataset& samples, const CheckRequ
     result->layers = CompareLayers(deployment.floating, deployment.integer, First(samples, count),
                                    threads, progress);
   }
-  const Grade grade = Judge(verdict.outputs);
+  Grade grade = Judge(verdict.outputs);
+  if (verdict.boxes) grade = std::max(grade, JudgeBoxes(*verdict.boxes));
   verdict.weakest = Weakest(result->layers, grade);
   if (grade != Grade::kGood) {
     verdict.trials = Trials(deployment, samples, reference, threads).Run();

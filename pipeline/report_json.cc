@@ -108,6 +108,13 @@ nlohmann::json VerdictJson(const Verdict& verdict) {
                                {"rows_tied", output.rows_tied},
                                {"constant", output.constant}});
   }
+  if (verdict.boxes) {
+    json["boxes"] = {{"wanted", verdict.boxes->wanted},
+                     {"found", verdict.boxes->found},
+                     {"matched", verdict.boxes->matched},
+                     {"recall", verdict.boxes->recall()},
+                     {"precision", verdict.boxes->precision()}};
+  }
   for (const Trial& trial : verdict.trials) {
     json["trials"].push_back({{"options", trial.options},
                               {"recipe", trial.recipe},

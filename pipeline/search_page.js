@@ -47,11 +47,13 @@ function picture(points) {
 function candidates(points) {
   const labelled = points.some((point) => point.judged_on.top1_percent !== undefined);
   const classes = points.some((point) => point.judged_on.same_class_percent !== undefined);
+  const boxes = points.some((point) => point.judged_on.boxes_recall !== undefined);
   const titles = ['tried', 'options', 'SQNR, dB', '± dB', 'cosine', ...(classes ? ['same class, %'] : []),
-                  ...(labelled ? ['top-1, %'] : []), 'time', 'in 16 bits', 'in F32', 'conversions', 'enough'];
+                  ...(boxes ? ['recall', 'precision'] : []), ...(labelled ? ['top-1, %'] : []), 'time', 'in 16 bits', 'in F32', 'conversions', 'enough'];
   const lines = points.map(({judged_on: on, ...point}) => [
     point.step, point.options, short(on.sqnr_db), short(on.standard_error_db, 2), short(on.cosine, 6),
-    ...(classes ? [short(on.same_class_percent)] : []), ...(labelled ? [short(on.top1_percent)] : []),
+    ...(classes ? [short(on.same_class_percent)] : []),
+    ...(boxes ? [short(on.boxes_recall, 3), short(on.boxes_precision, 3)] : []), ...(labelled ? [short(on.top1_percent)] : []),
     short(point.time, 3), percent(point.macs_16), percent(point.macs_float), point.conversions, point.reaches ? 'yes' : '']);
   const table = plainTable('candidates', titles, lines);
   points.forEach((point, i) => {
@@ -72,7 +74,7 @@ const budget = Object.entries(search.budget).filter(([, value]) => value !== nul
                    .map(([key, value]) => `${key.replace('_', '-')} ${value}`).join(', ');
 main.append(
     definitions([
-      ['asked for', budget || 'nothing: 25 dB, or what 16 bits everywhere reach'],
+      ['asked for', budget || 'nothing: 25 dB and .95 of the boxes, or what 16 bits everywhere reach'],
       ['reached', search.reached ? 'yes' : search.stopped ? 'no, the evaluations are used up' : 'no'],
       ['samples', `${search.samples}, judged on ${search.judged}` +
                   (search.divided ? ' that nothing was made with' : ', too few to divide')],

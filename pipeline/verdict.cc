@@ -84,6 +84,14 @@ Grade Judge(const std::vector<OutputResult>& outputs) {
   return grade;
 }
 
+Grade JudgeBoxes(const BoxAgreement& boxes) {
+  constexpr int64_t kFewBoxes = 10;
+  constexpr double kGoodShare = .75, kBadShare = .5;
+  if (std::max(boxes.wanted, boxes.found) < kFewBoxes) return Grade::kGood;
+  if (boxes.least() < kBadShare) return Grade::kBad;
+  return boxes.least() < kGoodShare ? Grade::kDoubtful : Grade::kGood;
+}
+
 std::vector<LayerResult> WeakestAlone(const std::vector<LayerResult>& layers) {
   std::vector<LayerResult> weakest;
   for (const LayerResult& layer : layers) {
@@ -102,6 +110,11 @@ std::string CheckLine(const Verdict& verdict) {
   if (verdict.outputs.size() > 1)
     out += Cat(" (the worst of ", verdict.outputs.size(), ": '", WorstOutput(verdict.outputs).name,
                "')");
+  if (verdict.boxes && verdict.boxes->wanted + verdict.boxes->found > 0) {
+    out += ", boxes: " + BoxesText(*verdict.boxes);
+    if (verdict.grade == Grade::kGood && verdict.boxes->least() < kGoodBoxes)
+      out += "; --auto finds what needs 16 bits for more";
+  }
   return out + WeakestText(verdict) + "\n";
 }
 

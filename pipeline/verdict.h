@@ -3,9 +3,11 @@
 #ifndef RSHIFT_PIPELINE_VERDICT_H_
 #define RSHIFT_PIPELINE_VERDICT_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "pipeline/box_agreement.h"
 #include "pipeline/layer_compare.h"
 #include "pipeline/output_compare.h"
 
@@ -35,12 +37,15 @@ struct Verdict {
   std::string why_none;  // of a verdict without samples
   Grade grade = Grade::kNone;
   std::vector<OutputResult> outputs;
-  std::vector<LayerResult> weakest;  // up to three, by what each loses alone
-  std::vector<Trial> trials;         // only unless the grade is good; best first
-  std::string next;                  // the advice that follows from the trials, "" when good
+  std::optional<BoxAgreement> boxes;  // of a program that ends in boxes
+  std::vector<LayerResult> weakest;   // up to three, by what each loses alone
+  std::vector<Trial> trials;          // only unless the grade is good; best first
+  std::string next;                   // the advice that follows from the trials, "" when good
 };
 
 Grade Judge(const std::vector<OutputResult>& outputs);
+// Of ten boxes and more: below .75 of recall or precision doubtful, below .5 bad.
+Grade JudgeBoxes(const BoxAgreement& boxes);
 // Tensors that a command computes, not only moves, ascending by the median channel alone.
 std::vector<LayerResult> WeakestAlone(const std::vector<LayerResult>& layers);
 // The `check:` line.

@@ -117,9 +117,10 @@ typedef struct rshift_deploy_options {
   const char* weight_clipping; /* "off" (default) or "mse", likewise */
   /* 4: weights of 1x1 convolutions and matrix products but the first and last; 0 and 8: 8 bits */
   int weight_bits;
-  int automatic;      /* 1: searches for what makes the program good enough (docs/auto.md) */
-  const char* budget; /* of that: "cosine=0.999", "top1=99", "float-layers=2", "time=40evaluations",
-                       * or several of them with commas between */
+  int automatic; /* 1: searches for what makes the program good enough (docs/auto.md) */
+  /* of that: "cosine=0.999", "top1=99", "boxes=0.95", "float-layers=2", "time=40evaluations", or
+   * several of them with commas between */
+  const char* budget;
 } rshift_deploy_options;
 
 /* What rshift_deploy_all gives; a text ends with a 0 that its size does not count. */

@@ -169,12 +169,12 @@ void DeployArguments::AddSearchOptions(CLI::App& app) {
       "--auto", automatic,
       "search for what makes the program good enough: how weights are rounded and biases "
       "corrected, then which groups of operators get 16 bits, or stay in F32 (docs/auto.md)");
-  app.add_option(
-         "--budget", budget,
-         "cosine=0.999 | top1=99 (percent of what the float program has right) | "
-         "float-layers=2 | time=40evaluations: what is good enough, and what may be spent "
-         "on it (repeatable; default: 25 dB SQNR, or what 16 bits everywhere reach; nothing in "
-         "F32)")
+  app.add_option("--budget", budget,
+                 "cosine=0.999 | top1=99 (percent of what the float program has right) | "
+                 "boxes=0.95 (recall and precision of a detector's boxes) | "
+                 "float-layers=2 | time=40evaluations: what is good enough, and what may be spent "
+                 "on it (repeatable; default: 25 dB SQNR and 0.95 of a detector's boxes, or what "
+                 "16 bits everywhere reach; nothing in F32)")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE")
       ->check(TakenBy([](const std::string& text) { ParseBudget({text}); }))

@@ -168,7 +168,7 @@ void ImportClip(OnnxNode& node) {
 constexpr ImportEntry kOwnImports[] = {
     {"Relu", ImportRelu},   {"Clip", ImportClip}, {"LeakyRelu", ImportLeakyRelu},
     {"PRelu", ImportPRelu}, {"Celu", ImportCelu}, {"Swish", ImportSwish},
-    {"Gelu", ImportGelu},   {"Not", ImportNot},
+    {"Gelu", ImportGelu},   {"Not", ImportNot},   {"tflite:Rsqrt", Float<UnaryOp::kRsqrt>},
 };
 
 constexpr ImportEntry kUnaryImports[] = {

@@ -14,6 +14,10 @@ namespace rshift {
 // Steps of one node: each becomes some ten graph nodes for each direction.
 inline constexpr int64_t kMostSteps = 1024;
 
+// An attribute that ONNX does not have: bounds of an LSTM's cell state, 0 for none. Of a .tflite
+// file.
+inline constexpr char kCellClip[] = "rshift_cell_clip";
+
 // An activation function of the node, behind its clip.
 struct GateFunction {
   Expr (*formula)(const Expr& x, float alpha, float beta);

@@ -33,7 +33,10 @@ RecurrentState LstmStep(const Direction& own, const Expr& inputs, const Recurren
   const bool coupled = node.Int("input_forget", 0) != 0;
   std::optional<Expr> kept;
   if (old.c) kept = (coupled ? 1.0 - input : f(Sum(gate(2), peek(2, old.c)))) * *old.c;
-  const Expr c = Sum(input * g(gate(3)), kept);
+  Expr c = Sum(input * g(gate(3)), kept);
+  const float bound = node.Float(kCellClip, 0.0f);
+  // A first state is a product of a sigmoid and a tanh.
+  if (bound > 0 && (kept || bound < 1)) c = Clipped(c, -bound, bound);
   const Expr output = f(Sum(gate(1), peek(1, c)));
   return {output * h(c), c};
 }

@@ -103,8 +103,10 @@ std::optional<Normalized> ReadPower(const Matcher& m, ValueId value, double expo
   if (const Node* pow = BinaryProducer(m, copy, BinaryOp::kPow)) {
     if (IsScalar(m.graph(), pow->inputs[1], exponent)) found = ReadVariance(m, pow->inputs[0]);
   } else if (exponent < 0.0) {
+    const ValueId root = m.ArgumentOf(copy, UnaryOp::kRsqrt);
+    if (root.valid()) found = ReadVariance(m, root);
     const ValueId deviation = m.ArgumentOf(copy, UnaryOp::kReciprocal);
-    if (deviation.valid()) found = ReadPower(m, deviation, -exponent);
+    if (!found && deviation.valid()) found = ReadPower(m, deviation, -exponent);
   } else if (const ValueId variance = m.ArgumentOf(copy, UnaryOp::kSqrt); variance.valid()) {
     found = ReadVariance(m, variance);
   }

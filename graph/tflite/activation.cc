@@ -44,9 +44,7 @@ void TranslateSoftmax(OpWriter& op) {
   op.GiveReal(op.Emit("Softmax", {x}, {{"axis", int64_t{-1}}}));
 }
 
-void TranslateRsqrt(OpWriter& op) {
-  op.GiveReal(op.Emit("Reciprocal", {op.Emit("Sqrt", {op.Real(0)})}));
-}
+void TranslateRsqrt(OpWriter& op) { op.GiveReal(op.EmitOwn("Rsqrt", {op.Real(0)})); }
 
 void TranslateSquare(OpWriter& op) {
   const std::string x = op.Real(0);

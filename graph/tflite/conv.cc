@@ -103,11 +103,26 @@ void TranslatePool(OpWriter& op, const char* type) {
   op.GiveReal(op.ToChannelsLast(op.Activated(y, options.fused_activation_function())));
 }
 
+// The root of the mean of squares.
+void TranslateL2Pool(OpWriter& op) {
+  const auto& options = Needed(op, op.Options<Pool2DOptions>());
+  op.Check(op.InRank(0) == 4, "input has the shape ", ToString(op.InShape(0)),
+           ", expected 4 dimensions");
+  OpAttributes attributes = WindowAttributes(options);
+  attributes.emplace_back("kernel_shape",
+                          std::vector<int64_t>{options.filter_height(), options.filter_width()});
+  const std::string x = op.ToChannelsFirst(op.Real(0));
+  const std::string mean = op.Emit("AveragePool", {op.Emit("Mul", {x, x})}, attributes);
+  const std::string y = op.Activated(op.Emit("Sqrt", {mean}), options.fused_activation_function());
+  op.GiveReal(op.ToChannelsLast(y));
+}
+
 constexpr Entry kConvEntries[] = {
     {BuiltinOperator_CONV_2D, TranslateConv},
     {BuiltinOperator_DEPTHWISE_CONV_2D, TranslateDepthwise},
     {BuiltinOperator_TRANSPOSE_CONV, TranslateTransposeConv},
     {BuiltinOperator_MAX_POOL_2D, [](OpWriter& op) { TranslatePool(op, "MaxPool"); }},
+    {BuiltinOperator_L2_POOL_2D, TranslateL2Pool},
     {BuiltinOperator_AVERAGE_POOL_2D, [](OpWriter& op) { TranslatePool(op, "AveragePool"); }},
 };
 

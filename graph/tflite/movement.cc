@@ -72,6 +72,13 @@ void TranslateGather(OpWriter& op) {
 
 void TranslateGatherNd(OpWriter& op) { op.GiveReal(op.Emit("GatherND", {op.Real(0), op.List(1)})); }
 
+// Updates at their places in zeros, summed where a place is given several times.
+void TranslateScatterNd(OpWriter& op) {
+  op.CheckSupported(op.IsFloat(1), "scatters integers; only floats are supported");
+  const std::string zeros = op.Emit("ConstantOfShape", {op.IntList(op.Ints(2, "sizes"))});
+  op.GiveReal(op.Emit("ScatterND", {zeros, op.List(0), op.Real(1)}, {{"reduction", "add"}}));
+}
+
 // Rows of a table, by their numbers.
 void TranslateEmbeddingLookup(OpWriter& op) {
   op.GiveReal(op.Emit("Gather", {op.Real(1), op.Stored(0)}, {{"axis", int64_t{0}}}));
@@ -113,6 +120,7 @@ constexpr Entry kMovementEntries[] = {
     {BuiltinOperator_BROADCAST_TO, TranslateBroadcastTo},
     {BuiltinOperator_GATHER, TranslateGather},
     {BuiltinOperator_GATHER_ND, TranslateGatherNd},
+    {BuiltinOperator_SCATTER_ND, TranslateScatterNd},
     {BuiltinOperator_EMBEDDING_LOOKUP, TranslateEmbeddingLookup},
     {BuiltinOperator_SPACE_TO_DEPTH, TranslateSpaceToDepth},
     {BuiltinOperator_DEPTH_TO_SPACE, TranslateDepthToSpace},

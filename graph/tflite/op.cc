@@ -6,6 +6,7 @@
 
 #include "graph/tflite/model.h"
 #include "graph/tflite/sparse.h"
+#include "graph/tflite/variables.h"
 
 namespace rshift::tflite {
 namespace {
@@ -103,6 +104,9 @@ onnx::AttributeProto ToProto(const char* name, const Attribute& attribute) {
   } else if (const auto* s = std::get_if<std::string>(&attribute)) {
     proto.set_type(onnx::AttributeProto::STRING);
     proto.set_s(*s);
+  } else if (const auto* texts = std::get_if<std::vector<std::string>>(&attribute)) {
+    proto.set_type(onnx::AttributeProto::STRINGS);
+    for (const std::string& text : *texts) proto.add_strings(text);
   } else {
     proto.set_type(onnx::AttributeProto::INTS);
     for (const int64_t element : std::get<std::vector<int64_t>>(attribute)) proto.add_ints(element);
@@ -442,19 +446,37 @@ void OpWriter::GiveSum(const std::string& x, bool pot_scale_int16) {
   GiveQuantized(x, 0, pot_scale_int16 && is_power(In(0)) && is_power(In(1)) && is_power(Out()));
 }
 
-void OpWriter::GiveQuantized(const std::string& x, int i, bool shifts_operands) {
-  const Tensor& tensor = Out(i);
-  if (!IsQuantized(tensor)) return GiveStored(x, i);
+std::string OpWriter::QuantizedAs(const Tensor& tensor, const std::string& x,
+                                  bool shifts_operands) {
+  if (!IsQuantized(tensor)) return x;
   CheckQuantization(tensor, where_);
   const std::vector<float> scales = ScalesOf(tensor);
   CheckSupported(scales.size() == 1, "gives ", scales.size(),
                  " scales to the channels of its result, expected one scale");
   if (IsInt16(tensor)) {
-    return GiveStored(EmitOwn("QuantizeLinear", {x, AddScales(scales)},
-                              {{"shifts_operands", int64_t{shifts_operands}}}),
-                      i);
+    return EmitOwn("QuantizeLinear", {x, AddScales(scales)},
+                   {{"shifts_operands", int64_t{shifts_operands}}});
   }
-  GiveStored(Emit("QuantizeLinear", {x, AddScales(scales), AddZeros(tensor, 1)}), i);
+  return Emit("QuantizeLinear", {x, AddScales(scales), AddZeros(tensor, 1)});
+}
+
+void OpWriter::GiveQuantized(const std::string& x, int i, bool shifts_operands) {
+  GiveStored(QuantizedAs(Out(i), x, shifts_operands), i);
+}
+
+std::string OpWriter::State(int i) {
+  CheckSupported(In(i).is_variable(), "state ", Quoted(NameOf(In(i))),
+                 " is no variable tensor, which is not supported");
+  ReadState(inputs_[i], state_);
+  return Real(i);
+}
+
+void OpWriter::GiveState(int i, const std::string& x) {
+  AssignState(inputs_[i], QuantizedAs(In(i), x, false), state_);
+}
+
+void OpWriter::BeginWithZeros() {
+  if (state_.begins_with_zeros.empty()) state_.begins_with_zeros = label_;
 }
 
 std::string OpWriter::Moved(int i) {

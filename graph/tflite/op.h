@@ -20,7 +20,8 @@
 
 namespace rshift::tflite {
 
-using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>>;
+using Attribute =
+    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<std::string>>;
 using OpAttributes = std::vector<std::pair<const char*, Attribute>>;
 using Names = std::vector<std::string>;
 
@@ -45,6 +46,7 @@ struct Translation {
   std::map<int, std::string> reals = {};  // quantized tensors: their dequantized values
   std::vector<Variable> variables = {};
   std::map<int, size_t> handles = {};  // which of them a tensor stands for
+  std::string begins_with_zeros = {};  // the first layer whose state lasts one run; "" for none
 };
 
 // The ONNX type of a tensor's elements; those of 4 bits are widened to 8. Throws kUnsupported.
@@ -110,6 +112,12 @@ class OpWriter {
   // which counts where all scales are powers of two.
   void GiveSum(const std::string& x, bool pot_scale_int16);
   void GiveStored(const std::string& x, int i = 0);
+  // Input i, a tensor that keeps its contents between runs (variables.h): what it holds before
+  // the run as real numbers, and what it holds afterwards.
+  std::string State(int i);
+  void GiveState(int i, const std::string& x);
+  // The layer's state begins with zeros in every run.
+  void BeginWithZeros();
   // For operators that move elements: input i as stored where all outputs have its scale, else
   // real; Give is its counterpart.
   std::string Moved(int i);
@@ -132,6 +140,7 @@ class OpWriter {
 
  private:
   onnx::TensorProto& AddInitializer(const std::string& name, int type, const Shape& shape);
+  std::string QuantizedAs(const Tensor& tensor, const std::string& x, bool shifts_operands);
   void GiveQuantized(const std::string& x, int i, bool shifts_operands);
   std::string AddScales(const std::vector<float>& scales);
   std::string AddZeros(const Tensor& tensor, size_t count);

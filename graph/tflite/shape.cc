@@ -65,6 +65,11 @@ void TranslateShape(OpWriter& op) {
   op.GiveStored(op.Emit("Cast", {op.Emit("Shape", {op.Stored(0)})}, {{"to", to}}));
 }
 
+void TranslateRank(OpWriter& op) {
+  const int64_t to = OnnxType(op.Out().type(), op.where());
+  op.GiveStored(op.Emit("Cast", {op.Scalar(op.InRank(0))}, {{"to", to}}));
+}
+
 // A tensor of one number.
 void TranslateFill(OpWriter& op) { op.GiveMoved(op.Emit("Expand", {op.Moved(1), op.List(0)})); }
 
@@ -84,11 +89,17 @@ void TranslateRange(OpWriter& op) {
 void TranslateDensify(OpWriter& op) { op.GiveStored(op.Emit("Identity", {op.Stored(0)})); }
 
 constexpr Entry kShapeEntries[] = {
-    {BuiltinOperator_RESHAPE, TranslateReshape},        {BuiltinOperator_SQUEEZE, TranslateSqueeze},
-    {BuiltinOperator_EXPAND_DIMS, TranslateExpandDims}, {BuiltinOperator_PACK, TranslatePack},
-    {BuiltinOperator_UNPACK, TranslateUnpack},          {BuiltinOperator_SHAPE, TranslateShape},
-    {BuiltinOperator_DENSIFY, TranslateDensify},        {BuiltinOperator_FILL, TranslateFill},
-    {BuiltinOperator_ZEROS_LIKE, TranslateZerosLike},   {BuiltinOperator_RANGE, TranslateRange},
+    {BuiltinOperator_RESHAPE, TranslateReshape},
+    {BuiltinOperator_SQUEEZE, TranslateSqueeze},
+    {BuiltinOperator_EXPAND_DIMS, TranslateExpandDims},
+    {BuiltinOperator_PACK, TranslatePack},
+    {BuiltinOperator_UNPACK, TranslateUnpack},
+    {BuiltinOperator_SHAPE, TranslateShape},
+    {BuiltinOperator_RANK, TranslateRank},
+    {BuiltinOperator_DENSIFY, TranslateDensify},
+    {BuiltinOperator_FILL, TranslateFill},
+    {BuiltinOperator_ZEROS_LIKE, TranslateZerosLike},
+    {BuiltinOperator_RANGE, TranslateRange},
 };
 
 }  // namespace

@@ -105,12 +105,25 @@ void TranslateReverse(OpWriter& op) {
                                  op.IntList(std::vector<int64_t>(count, -1))}));
 }
 
+// Of each sequence as many elements as its length says; the others stay.
+void TranslateReverseSequence(OpWriter& op) {
+  const auto* options = op.Options<ReverseSequenceOptions>();
+  op.Check(options != nullptr, "has no options; the file is damaged");
+  const int64_t time = op.Axis(options->seq_dim(), op.InRank(0)),
+                batch = op.Axis(options->batch_dim(), op.InRank(0));
+  op.CheckSupported(time + batch == 1, "reverses dimension ", time, " of sequences along ", batch,
+                    "; dimensions 0 and 1 are supported");
+  op.GiveMoved(op.Emit("ReverseSequence", {op.Moved(0), op.List(1)},
+                       {{"time_axis", time}, {"batch_axis", batch}}));
+}
+
 constexpr Entry kSliceEntries[] = {
     {BuiltinOperator_SLICE, TranslateSlice},
     {BuiltinOperator_STRIDED_SLICE, TranslateStridedSlice},
     {BuiltinOperator_SPLIT, TranslateSplit},
     {BuiltinOperator_SPLIT_V, TranslateSplitV},
     {BuiltinOperator_REVERSE_V2, TranslateReverse},
+    {BuiltinOperator_REVERSE_SEQUENCE, TranslateReverseSequence},
 };
 
 }  // namespace

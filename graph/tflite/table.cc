@@ -9,7 +9,8 @@ Translate FindTranslate(BuiltinOperator code) {
     std::map<BuiltinOperator, Translate> table;
     for (const auto& family :
          {ActivationEntries(), ConvEntries(), EltwiseEntries(), MatMulEntries(), MovementEntries(),
-          ReduceEntries(), ResizeEntries(), ShapeEntries(), SliceEntries(), SpaceEntries()}) {
+          RecurrentEntries(), ReduceEntries(), ResizeEntries(), ShapeEntries(), SliceEntries(),
+          SpaceEntries(), VolumeEntries()}) {
       for (const Entry& entry : family) table.emplace(entry.code, entry.translate);
     }
     return table;

@@ -19,11 +19,13 @@ std::span<const Entry> ConvEntries();
 std::span<const Entry> EltwiseEntries();
 std::span<const Entry> MatMulEntries();
 std::span<const Entry> MovementEntries();
+std::span<const Entry> RecurrentEntries();
 std::span<const Entry> ReduceEntries();
 std::span<const Entry> ResizeEntries();
 std::span<const Entry> ShapeEntries();
 std::span<const Entry> SliceEntries();
 std::span<const Entry> SpaceEntries();
+std::span<const Entry> VolumeEntries();
 
 // Null when the operator is not supported.
 Translate FindTranslate(BuiltinOperator code);

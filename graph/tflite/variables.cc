@@ -129,6 +129,28 @@ void TranslateVariable(const Operator& op, Translation& t) {
   }
 }
 
+void ReadState(int tensor, Translation& t) {
+  RSHIFT_REQUIRE(!t.handles.contains(tensor), ErrorCode::kUnsupported, "state ",
+                 Quoted(t.tensor_names[tensor]),
+                 " belongs to several operators, which is not supported");
+  const std::string& name = t.tensor_names[tensor];
+  t.handles[tensor] = t.variables.size();
+  t.variables.push_back({.key = name,
+                         .input = name,
+                         .output = {},
+                         .holds = name,
+                         .handle = tensor,
+                         .before = tensor,
+                         .after = -1});
+  t.computed[tensor] = true;
+}
+
+void AssignState(int tensor, const std::string& value, Translation& t) {
+  Variable& variable = VariableOf(tensor, t);
+  variable.holds = value;
+  variable.after = tensor;
+}
+
 void FinishVariables(Translation& t) {
   for (Variable& variable : t.variables) {
     RSHIFT_REQUIRE(variable.input.empty() || variable.after >= 0, ErrorCode::kUnsupported,
@@ -147,12 +169,19 @@ void FinishVariables(Translation& t) {
 std::string DescribeVariables(const Translation& t) {
   const auto is_input = [](const Variable& v) { return !v.input.empty(); };
   const auto count = std::count_if(t.variables.begin(), t.variables.end(), is_input);
-  if (count == 0) return "";
+  const std::string fresh =
+      t.begins_with_zeros.empty()
+          ? std::string()
+          : Cat("the state of ", Quoted(t.begins_with_zeros),
+                " begins with zeros in every run; TensorFlow Lite's interpreter keeps it from run "
+                "to run until its variables are reset");
+  if (count == 0) return fresh;
   const auto first = std::find_if(t.variables.begin(), t.variables.end(), is_input);
   return Cat("the file has ", count == 1 ? "a variable" : Cat(count, " variables"),
              ", contents that stay from run to run: an input here, as ", Quoted(first->input),
              ", and an output, ", Quoted(first->output),
-             "; zeros at first, then model_runner --carry auto feeds them back");
+             "; zeros at first, then model_runner --carry auto feeds them back",
+             fresh.empty() ? "" : "; ", fresh);
 }
 
 }  // namespace rshift::tflite

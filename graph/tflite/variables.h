@@ -14,6 +14,11 @@ namespace rshift::tflite {
 // begins with other values.
 void TranslateVariable(const Operator& op, Translation& t);
 
+// Of a variable tensor, the state of an operator: its value is an input from here on; `value` is
+// what it holds after the run.
+void ReadState(int tensor, Translation& t);
+void AssignState(int tensor, const std::string& value, Translation& t);
+
 // Names the outputs of all variables, once every operator is translated. Throws kUnsupported for a
 // variable that is read but never assigned.
 void FinishVariables(Translation& t);

@@ -9,7 +9,8 @@ namespace rshift {
 namespace {
 
 constexpr const char* kExpected =
-    "expected cosine=0.999, top1=99 (percent), float-layers=2 or time=40evaluations";
+    "expected cosine=0.999, top1=99 (percent), boxes=0.95 (recall and precision), float-layers=2 "
+    "or time=40evaluations";
 
 // The whole of `text`, or nothing.
 template <typename T>
@@ -43,6 +44,9 @@ SearchBudget ParseBudget(const std::vector<std::string>& texts) {
     } else if (key == "top1") {
       const auto number = NumberIn<double>(value);
       Set(&budget.top1, number, number && *number > 0 && *number <= 100, text);
+    } else if (key == "boxes") {
+      const auto number = NumberIn<double>(value);
+      Set(&budget.boxes, number, number && *number > 0 && *number <= 1, text);
     } else if (key == "float-layers") {
       const auto number = NumberIn<int64_t>(value);
       Set(&budget.float_layers, number, number && *number >= 0, text);

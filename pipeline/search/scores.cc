@@ -44,6 +44,7 @@ ScoreFigures FiguresOf(std::span<const SampleScore> scores, std::span<const size
   figures.error = StandardError(decibels);
   int64_t rows = 0, agree = 0, labelled = 0, right = 0, float_right = 0;
   std::vector<double> found, wanted, products;
+  BoxAgreement boxes;
   for (const size_t place : places) {
     const SampleScore& score = scores[place];
     rows += score.rows;
@@ -51,6 +52,7 @@ ScoreFigures FiguresOf(std::span<const SampleScore> scores, std::span<const size
     labelled += score.labelled;
     right += score.right;
     float_right += score.float_right;
+    boxes.Add(score.boxes);
     found.resize(score.found.size());
     wanted.resize(score.found.size());
     products.resize(score.found.size());
@@ -67,6 +69,7 @@ ScoreFigures FiguresOf(std::span<const SampleScore> scores, std::span<const size
   figures.labelled = labelled > 0;
   figures.top1_percent = Percent(right, labelled);
   figures.float_top1_percent = Percent(float_right, labelled);
+  if (boxes.wanted + boxes.found > 0) figures.boxes = boxes;
   return figures;
 }
 
@@ -90,8 +93,11 @@ OutputJudge::OutputJudge(const Graph& floating, const Dataset& samples, std::vec
     wanted_.back().samples.resize(static_cast<size_t>(samples.size()));
     if (classes_ < 0 && HasClasses(wanted_.back())) classes_ = static_cast<int>(wanted_.size()) - 1;
   }
+  const auto boxes = FindBoxOutputs(program);
+  if (boxes) wanted_boxes_.resize(static_cast<size_t>(samples.size()));
   RunOnSamples(program, samples, threads, "float program", progress,
                [&](const Session& session, size_t s) {
+                 if (boxes) wanted_boxes_[s] = ReadBoxes(program, session, *boxes);
                  for (size_t t = 0; t < tensors.size(); ++t)
                    wanted_[t].samples[s] =
                        OnnxFloats(program.image().tensors[tensors[t]], session.Tensor(tensors[t]));
@@ -102,6 +108,7 @@ std::vector<SampleScore> OutputJudge::Score(const Graph& integer) const {
   const Program program = CompileObservable(integer, "trial program");
   const std::vector<int32_t> tensors = TensorPlaces(program, judged_);
   std::vector<SampleScore> scores(static_cast<size_t>(samples_.size()));
+  const auto boxes = FindBoxOutputs(program);
   RunOnSamples(
       program, samples_, threads_, "trial", nullptr, [&](const Session& session, size_t s) {
         std::vector<std::vector<float>> found;
@@ -109,6 +116,8 @@ std::vector<SampleScore> OutputJudge::Score(const Graph& integer) const {
         for (const int32_t tensor : tensors)
           found.push_back(OnnxFloats(program.image().tensors[tensor], session.Tensor(tensor)));
         scores[s] = ScoreOf(s, found);
+        if (boxes)
+          scores[s].boxes = MatchBoxes(ReadBoxes(program, session, *boxes), wanted_boxes_[s]);
       });
   return scores;
 }
@@ -131,22 +140,26 @@ SampleScore OutputJudge::ScoreOf(size_t sample,
     score.wanted.push_back(bb);
     score.products.push_back(ab);
   }
-  if (classes_ < 0) return score;
+  if (classes_ >= 0) CountClasses(sample, found, &score);
+  return score;
+}
+
+void OutputJudge::CountClasses(size_t sample, const std::vector<std::vector<float>>& found,
+                               SampleScore* score) const {
   const auto of = static_cast<size_t>(classes_);
   const std::span<const float> ours = found[of], theirs = wanted_[of].samples[sample];
   const auto length = static_cast<size_t>(wanted_[of].shape[1]);
   for (size_t at = 0; at + length <= theirs.size(); at += length) {
     const int64_t a = PlaceOfLargest(ours.subspan(at, length)),
                   b = PlaceOfLargest(theirs.subspan(at, length));
-    ++score.rows;
-    score.agree += a == b ? 1 : 0;
+    ++score->rows;
+    score->agree += a == b ? 1 : 0;
     if (labels_.empty()) continue;
     const int64_t label = labels_[sample * (theirs.size() / length) + at / length];
-    ++score.labelled;
-    score.right += a == label ? 1 : 0;
-    score.float_right += b == label ? 1 : 0;
+    ++score->labelled;
+    score->right += a == label ? 1 : 0;
+    score->float_right += b == label ? 1 : 0;
   }
-  return score;
 }
 
 }  // namespace rshift

@@ -3,6 +3,7 @@
 #define RSHIFT_PIPELINE_SEARCH_SCORES_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/progress.h"
 #include "calibrate/data/dataset.h"
 #include "graph/graph.h"
+#include "pipeline/box_agreement.h"
 #include "pipeline/output_compare.h"
 
 namespace rshift {
@@ -22,6 +24,7 @@ struct SampleScore {
   int64_t labelled = 0;                         // rows that have a label
   int64_t right = 0, float_right = 0;           // of them: those with its class
   std::vector<double> found, wanted, products;  // by tensor
+  BoxAgreement boxes;                           // of a program that ends in boxes
   bool operator==(const SampleScore&) const = default;
 };
 
@@ -33,8 +36,9 @@ struct ScoreFigures {
   double agree_percent = 100;
   bool labelled = false;
   double top1_percent = 100, float_top1_percent = 100;
+  std::optional<BoxAgreement> boxes;  // of a program that ends in boxes
 };
-// `places`: indices of `scores`.
+// `places`: indices of `scores`. Boxes are given where either program has found one.
 ScoreFigures FiguresOf(std::span<const SampleScore> scores, std::span<const size_t> places);
 std::vector<double> DecibelsOf(std::span<const SampleScore> scores, std::span<const size_t> places);
 
@@ -50,6 +54,8 @@ class OutputJudge {
 
  private:
   SampleScore ScoreOf(size_t sample, const std::vector<std::vector<float>>& found) const;
+  void CountClasses(size_t sample, const std::vector<std::vector<float>>& found,
+                    SampleScore* score) const;
 
   const Dataset& samples_;
   const std::vector<int64_t> labels_;
@@ -58,6 +64,7 @@ class OutputJudge {
   std::vector<std::string> judged_;
   std::vector<OutputValues> wanted_;
   int classes_ = -1;  // the first judged tensor that has one number for each class
+  std::vector<std::vector<Box>> wanted_boxes_;  // by sample; none where it ends otherwise
 };
 
 }  // namespace rshift

@@ -52,6 +52,9 @@ class Searcher {
     RSHIFT_REQUIRE(!budget_.top1 || figures.classes, ErrorCode::kInvalidInput,
                    "--budget top1: no output has one number for each class; give cosine=... "
                    "instead");
+    RSHIFT_REQUIRE(!budget_.boxes || figures.boxes, ErrorCode::kInvalidInput,
+                   "--budget boxes: the float program finds no boxes on these samples, or does not "
+                   "end in boxes, scores and classes; give cosine=... instead");
   }
 
   // --- judging ---
@@ -70,20 +73,30 @@ class Searcher {
       const double wanted = f.labelled ? *budget_.top1 * f.float_top1_percent / 100 : *budget_.top1;
       if ((f.labelled ? f.top1_percent : f.agree_percent) < wanted) return false;
     }
-    if (budget_.has_aim() || f.decibels >= kGoodDb) return true;
-    if (!widest_) return false;
-    return f.decibels >= FiguresOf(widest_->measured.scores, places).decibels - kNearDb;
+    if (budget_.boxes && LeastOf(f) < *budget_.boxes) return false;
+    if (budget_.has_aim()) return true;
+    if (!widest_) return f.decibels >= kGoodDb && LeastOf(f) >= kGoodBoxes;
+    const ScoreFigures widest = FiguresOf(widest_->measured.scores, places);
+    return f.decibels >= std::min(kGoodDb, widest.decibels - kNearDb) &&
+           LeastOf(f) >= std::min(kGoodBoxes, LeastOf(widest));
+  }
+
+  // Of recall and precision; 1 where there are no boxes.
+  static double LeastOf(const ScoreFigures& figures) {
+    return figures.boxes ? figures.boxes->least() : 1;
   }
 
   // By more than one standard error of the differences, on samples that it was not made with, and
-  // without losing more classes than that.
+  // without losing more classes or boxes than that.
   bool IsBetter(const Point& point, const Point& than) const {
     const auto &a = than.measured.scores, &b = point.measured.scores;
     const std::vector<size_t>& places = trials_.judging();
     if (FirstAsGoodAsTheBest({DecibelsOf(a, places), DecibelsOf(b, places)}) != 1) return false;
     double lost = 0, changed = 0;
     for (const size_t place : places) {
-      const auto fewer = static_cast<double>(a[place].agree - b[place].agree);
+      const auto fewer =
+          static_cast<double>(a[place].agree - b[place].agree + b[place].boxes.unmatched() -
+                              a[place].boxes.unmatched());
       lost += fewer;
       changed += fewer * fewer;
     }

@@ -22,6 +22,8 @@ nlohmann::json FiguresJson(const ScoreFigures& f) {
                          {"standard_error_db", FiniteOrNull(f.error)},
                          {"cosine", FiniteOrNull(f.cosine)}};
   if (f.classes) json["same_class_percent"] = f.agree_percent;
+  if (f.boxes)
+    json.update({{"boxes_recall", f.boxes->recall()}, {"boxes_precision", f.boxes->precision()}});
   if (f.labelled)
     json.update({{"top1_percent", f.top1_percent}, {"float_top1_percent", f.float_top1_percent}});
   return json;
@@ -58,6 +60,7 @@ nlohmann::json SearchJson(const SearchReport& report) {
   nlohmann::json json = {{"budget",
                           {{"cosine", OrNull(report.budget.cosine)},
                            {"top1", OrNull(report.budget.top1)},
+                           {"boxes", OrNull(report.budget.boxes)},
                            {"float_layers", OrNull(report.budget.float_layers)},
                            {"evaluations", OrNull(report.budget.evaluations)}}},
                          {"samples", report.samples},

@@ -22,6 +22,7 @@ std::string FiguresText(const ScoreFigures& figures) {
   std::string text =
       Cat(WithDigits(figures.decibels, 1, " dB"), ", cosine ", WithDigits(figures.cosine, 5, ""));
   if (figures.classes) text += ", same class " + WithDigits(figures.agree_percent, 1, " %");
+  if (figures.boxes) text += ", " + BoxesText(*figures.boxes);
   if (figures.labelled) {
     text += Cat(", top-1 ", WithDigits(figures.top1_percent, 1, " %"), " (float ",
                 WithDigits(figures.float_top1_percent, 1, " %"), ")");

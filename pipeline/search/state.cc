@@ -13,11 +13,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kKind = "rshift search 1";
+constexpr const char* kKind = "rshift search 2";
 
 json ToJson(const SampleScore& s) {
-  return {s.decibels,    s.rows,  s.agree,  s.labelled, s.right,
-          s.float_right, s.found, s.wanted, s.products};
+  return {s.decibels, s.rows,   s.agree,    s.labelled,     s.right,       s.float_right,
+          s.found,    s.wanted, s.products, s.boxes.wanted, s.boxes.found, s.boxes.matched};
 }
 
 SampleScore ScoreFrom(const json& j) {
@@ -29,6 +29,7 @@ SampleScore ScoreFrom(const json& j) {
   score.found = j.at(6).get<std::vector<double>>();
   score.wanted = j.at(7).get<std::vector<double>>();
   score.products = j.at(8).get<std::vector<double>>();
+  score.boxes = {j.at(9).get<int64_t>(), j.at(10).get<int64_t>(), j.at(11).get<int64_t>()};
   return score;
 }
 

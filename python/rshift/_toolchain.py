@@ -222,7 +222,7 @@ def deploy(model: Model, table: Union[None, CalibrationTable, Path] = None, *, m
     weight_bits: 4 for the weights of 1x1 convolutions and matrix products but the first and the last (docs/weights.md).
     activation_bits, residual_bits: 16 for every result that can have them, for sums of two activations and what they add (docs/int16.md).
     shift_negative: symmetric results of functions that reach little below zero are unsigned (docs/accuracy.md).
-    auto: search for what makes the program good enough, as `budget` says: 'cosine=0.999', 'top1=99', 'float-layers=2',
+    auto: search for what makes the program good enough, as `budget` says: 'cosine=0.999', 'top1=99', 'boxes=0.95', 'float-layers=2',
     'time=40evaluations', or several of them (docs/auto.md).
     """
     if table is not None and not isinstance(table, CalibrationTable):

@@ -1,10 +1,11 @@
-// LiteRT's integer functions of one byte: HardSwish, Abs, Sqrt. NUMERICS.md section 13.7.
+// LiteRT's integer functions of one byte: HardSwish, Abs, Sqrt, Rsqrt. NUMERICS.md section 13.7.
 #ifndef RSHIFT_QUANTIZE_NUMERICS_TFLITE_UNARY_H_
 #define RSHIFT_QUANTIZE_NUMERICS_TFLITE_UNARY_H_
 
 #include <cmath>
 #include <cstdint>
 
+#include "quantize/numerics/l2_normalize.h"
 #include "quantize/numerics/tflite_multiplier.h"
 #include "quantize/numerics/two_step.h"
 
@@ -69,6 +70,18 @@ inline int32_t TfLiteSqrt(int32_t v, float scale_x, float scale_y) {
   const float quotient = root / scale_y;
   constexpr float kFar = 1e9f;
   return static_cast<int32_t>(quotient > kFar ? kFar : quotient);
+}
+
+// 1 / sqrt, without Z_y; `most` where it has no value: at 0, and below, where LiteRT stops with an
+// error.
+inline int32_t TfLiteRsqrt(int32_t v, float scale_x, float scale_y, int32_t most) {
+  if (v <= 0) return most;
+  constexpr int kBits = 20;  // of 1 / sqrt(v) as an integer
+  const InverseLength inverse = InverseLengthOf(v);
+  const int32_t root = MultiplyTwoStep(1, inverse.multiplier, inverse.rshift - kBits);
+  const float unit = std::sqrt(scale_x) * scale_y;
+  const RequantWords m = TfLiteMultiplier(1.0 / static_cast<double>(unit));
+  return MultiplyTwoStep(root, m.multiplier, m.rshift + kBits);
 }
 
 }  // namespace rshift::numerics

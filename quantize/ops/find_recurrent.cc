@@ -50,9 +50,10 @@ class RecurrentFinder {
     return std::get_if<T>(&node->op);
   }
 
-  std::optional<Pair> Operands(ValueId id, BinaryOp kind) const {
+  std::optional<Pair> Operands(ValueId id, BinaryOp kind, bool may_clip = false) const {
     const auto* op = As<Binary>(id);
-    if (op == nullptr || op->op != kind || op->clamp.active()) return {};
+    if (op == nullptr || op->op != kind) return {};
+    if (op->clamp.active() && !(may_clip && op->clamp.lo == -op->clamp.hi)) return {};
     const Node& node = *Producer(id);
     for (const ValueId input : node.inputs) {
       const Value& value = graph_.value(input);
@@ -203,7 +204,8 @@ class RecurrentFinder {
     cell.state = c;
     if (!SetSize(c, &cell)) return {};
     ValueId taken = c, kept;
-    if (const auto sum = Operands(c, BinaryOp::kAdd)) {
+    // A clip is what the threshold of the state does: calibration has seen what is clipped.
+    if (const auto sum = Operands(c, BinaryOp::kAdd, /*may_clip=*/true)) {
       std::tie(taken, kept) = *sum;
       if (!IsFresh(taken)) std::swap(taken, kept);
     }

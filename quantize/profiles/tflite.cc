@@ -205,6 +205,10 @@ class TfLite final : public Arithmetic {
         return Bytes(layer, whole, [=](int32_t v) { return numerics::TfLiteAbs(v, sx, sy); });
       case UnaryOp::kSqrt:
         return Bytes(layer, whole, [=](int32_t v) { return numerics::TfLiteSqrt(v, sx, sy); });
+      case UnaryOp::kRsqrt:
+        return Bytes(layer, whole, [=](int32_t v) {
+          return numerics::TfLiteRsqrt(v, sx, sy, whole.hi - layer.y.quant.zero_point);
+        });
       default:
         break;
     }

@@ -48,14 +48,15 @@ QTableS16 LookedUp(const std::vector<int16_t>& table) {
 
 // The functions that LiteRT has for int16 as such tables.
 bool IsTable(UnaryOp op) {
-  return op == UnaryOp::kExp || op == UnaryOp::kLog || op == UnaryOp::kGelu ||
-         op == UnaryOp::kGeluTanh;
+  return op == UnaryOp::kExp || op == UnaryOp::kLog || op == UnaryOp::kRsqrt ||
+         op == UnaryOp::kGelu || op == UnaryOp::kGeluTanh;
 }
 
 QTableS16 MakeTable(const IntType& x, const IntType& y, const Unary& op) {
   const auto range = numerics::TfLiteTableRangeOf<float>(x.quant.scale, 0, y.quant.scale);
   return LookedUp(numerics::TfLiteTable<float>(range, [&](float v) {
     if (op.op == UnaryOp::kLog && v <= 0) return range.y_min;
+    if (op.op == UnaryOp::kRsqrt && v <= 0) return range.y_max;
     return static_cast<float>(Evaluate(op, static_cast<double>(v)));
   }));
 }

@@ -44,6 +44,7 @@ KnownBounds OfFunction(const Unary& op) {
     case UnaryOp::kSoftplus:
     case UnaryOp::kExp:
     case UnaryOp::kSqrt:
+    case UnaryOp::kRsqrt:
     case UnaryOp::kAbs:
     case UnaryOp::kSquare:
       return AtLeast(0);

@@ -132,7 +132,17 @@ def squared_difference(sweep, code):
     sweep.add(code, operands, shape, (float(np.float32(scale)), sweep.integer(-128, 127)), 'SquaredDifferenceOptions')
 
 
-OPERATORS = {'L2_NORMALIZATION': l2_norm, 'LOG_SOFTMAX': log_softmax, 'SQUARED_DIFFERENCE': squared_difference,
+def inverse_root(sweep, code):
+    """All bytes from the zero point on: LiteRT stops at a number below 0."""
+    scale, zero = float(np.float32(10 ** sweep.rng.uniform(-2.5, 0))), sweep.integer(-128, 100)
+    if sweep.cases % 3 == 0:
+        scale = 2.0 ** sweep.integer(-8, 0)
+    data = np.arange(zero, 128).astype(np.int8)
+    result = float(np.float32(sweep.rng.uniform(.2, 4) / (255 * scale ** .5)))
+    sweep.add(code, [sweep.input(data, (scale, zero))], data.shape, (result, sweep.integer(-128, 0)))
+
+
+OPERATORS = {'RSQRT': inverse_root, 'L2_NORMALIZATION': l2_norm, 'LOG_SOFTMAX': log_softmax, 'SQUARED_DIFFERENCE': squared_difference,
              'BATCH_MATMUL': product, 'MEAN': reduction, 'SUM': reduction, 'REDUCE_MAX': reduction, 'REDUCE_MIN': reduction,
              'MAXIMUM': extremum, 'MINIMUM': extremum, 'PRELU': prelu, 'SELECT_V2': select}
 

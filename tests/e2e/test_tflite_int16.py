@@ -167,6 +167,12 @@ def square_root(c):
     return c.operator('SQRT', [x], (32768,), c.scale(5e-5, 4e-4))
 
 
+def inverse_root(c):
+    """LiteRT stops at an input below 0."""
+    x = c.input((32768,), c.scale(5e-5, 4e-4), ALL[32768:])
+    return c.operator('RSQRT', [x], (32768,), c.scale(5e-4, 4e-3))
+
+
 def softmax(c):
     rows, n = 40, int(c.random.integers(1, 1200))
     return c.operator('SOFTMAX', [c.input((rows, n), c.scale(1e-5, 1e-3))], (rows, n), ONE, 'SoftmaxOptions', beta=1.0)
@@ -277,7 +283,7 @@ CASES = {
     'reduce_max_image': Case(reduced_extremum, ('REDUCE_MAX', (1, 2))), 'reduce_max_channels': Case(reduced_extremum, ('REDUCE_MAX', (3,))),
     'reduce_max_rows': Case(reduced_extremum, ('REDUCE_MAX', (1,))), 'reduce_min_image': Case(reduced_extremum, ('REDUCE_MIN', (1, 2))),
     'reduce_min_channels': Case(reduced_extremum, ('REDUCE_MIN', (3,))), 'reduce_min_apart': Case(reduced_extremum, ('REDUCE_MIN', (1, 3))),
-    'neg': Case(negation), 'sqrt': Case(square_root), 'softmax': Case(softmax), 'movement': Case(movement),
+    'neg': Case(negation), 'sqrt': Case(square_root), 'rsqrt': Case(inverse_root), 'softmax': Case(softmax), 'movement': Case(movement),
     'requantize': Case(requantize, (np.int16, 1e-4, 2e-4)), 'through_int8': Case(requantize, (np.int8, 2e-2, 5e-2)),
     'relu': Case(own_scales, ('RELU',)), 'relu6': Case(own_scales, ('RELU6',)),
     'leaky_relu': Case(own_scales, ('LEAKY_RELU', 'LeakyReluOptions'), {'alpha': 0.1}),

@@ -126,6 +126,7 @@ TEST(Patterns, GeluByTanh) {
 
 struct NormForm {
   bool pow = true, twice = false, reciprocal = false, gamma = true, beta = true, swap = false;
+  bool rsqrt = false;
 };
 
 ValueId WriteLayerNorm(Net& net, ValueId x, const NormForm& form) {
@@ -143,7 +144,8 @@ ValueId WriteLayerNorm(Net& net, ValueId x, const NormForm& form) {
   const ValueId root = net.Like(Unary{UnaryOp::kSqrt}, {sum});
   ValueId y = form.reciprocal
                   ? net.Bin(BinaryOp::kMul, d, net.Like(Unary{UnaryOp::kReciprocal}, {root}))
-                  : net.Bin(BinaryOp::kDiv, d, root);
+              : form.rsqrt ? net.Bin(BinaryOp::kMul, d, net.Like(Unary{UnaryOp::kRsqrt}, {sum}))
+                           : net.Bin(BinaryOp::kDiv, d, root);
   const auto apply = [&](BinaryOp op) {
     const ValueId c = net.Random({size}, 0.5f, 2.0f);
     y = form.swap ? net.Bin(op, c, y) : net.Bin(op, y, c);
@@ -156,8 +158,8 @@ ValueId WriteLayerNorm(Net& net, ValueId x, const NormForm& form) {
 TEST(Patterns, LayerNormInItsForms) {
   for (const NormForm& form :
        {NormForm{}, NormForm{.pow = false}, NormForm{.twice = true}, NormForm{.reciprocal = true},
-        NormForm{.beta = false}, NormForm{.gamma = false}, NormForm{.gamma = false, .beta = false},
-        NormForm{.swap = true}}) {
+        NormForm{.rsqrt = true}, NormForm{.beta = false}, NormForm{.gamma = false},
+        NormForm{.gamma = false, .beta = false}, NormForm{.swap = true}}) {
     Net net;
     const ValueId x = net.Relu(net.Input("x", {2, 3, 8}));
     ExpectBecomes(net.Done({WriteLayerNorm(net, x, form)}), "Clip LayerNorm");

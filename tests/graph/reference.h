@@ -216,6 +216,8 @@ inline double Apply(const Unary& u, double x) {
       return std::exp(x);
     case UnaryOp::kSqrt:
       return std::sqrt(x);
+    case UnaryOp::kRsqrt:
+      return 1.0 / std::sqrt(x);
     case UnaryOp::kReciprocal:
       return 1.0 / x;
     case UnaryOp::kAbs:

@@ -22,10 +22,11 @@ using ::testing::HasSubstr;
 // --- the budget ---
 
 TEST(SearchBudgetTest, EachPart) {
-  const SearchBudget budget =
-      ParseBudget({"cosine=0.99", "top1=98.5", "float-layers=0", "time=40evaluations"});
+  const SearchBudget budget = ParseBudget(
+      {"cosine=0.99", "top1=98.5", "boxes=0.9", "float-layers=0", "time=40evaluations"});
   EXPECT_EQ(budget.cosine, 0.99);
   EXPECT_EQ(budget.top1, 98.5);
+  EXPECT_EQ(budget.boxes, 0.9);
   EXPECT_EQ(budget.float_layers, 0);
   EXPECT_EQ(budget.evaluations, 40);
   EXPECT_TRUE(budget.has_aim());
@@ -34,7 +35,7 @@ TEST(SearchBudgetTest, EachPart) {
 
 TEST(SearchBudgetTest, WhatIsNone) {
   for (const char* text : {"", "cosine", "cosine=", "cosine=1.5", "cosine=0", "cosine=nan",
-                           "top1=101", "float-layers=-1", "float-layers=1.5", "time=40",
+                           "top1=101", "boxes=95", "float-layers=-1", "float-layers=1.5", "time=40",
                            "time=0evaluations", "time=evaluations", "sqnr=20", "cosine=0.9 "}) {
     EXPECT_THROW(ParseBudget({text}), Error) << text;
   }
@@ -58,7 +59,8 @@ TEST_F(SearchStateTest, GivesBackEveryBit) {
                     .float_right = 2,
                     .found = {0.1, 1e300},
                     .wanted = {5e-324, 2},
-                    .products = {-0.7, 3}};
+                    .products = {-0.7, 3},
+                    .boxes = {7, 6, 5}};
   const Measured measured{{score, score}, 1e6 / 7, 1, 2, 3, 4};
   {
     SearchState state(path_, "this");
@@ -184,6 +186,16 @@ TEST(SearchTest, ThreadsAndTheEvaluationsAllowed) {
 TEST(SearchTest, RowsOfClassesAreCounted) {
   SearchedNet net;  // its output is [16, 10]
   EXPECT_TRUE(net.Run(ParseBudget({"top1=1"})).report.points[0].judging.classes);
+}
+
+TEST(SearchTest, ABudgetOfBoxesNeedsSome) {
+  SearchedNet net;
+  try {
+    net.Run(ParseBudget({"boxes=0.9"}));
+    FAIL() << "a matrix product has no boxes";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--budget boxes: the float program finds no boxes"));
+  }
 }
 
 // Numbers of classes and probabilities hide by how much the numbers behind them are wrong.

@@ -88,6 +88,20 @@ TEST(VerdictTest, IntegersCountByTheShareThatAgrees) {
   EXPECT_EQ(GradeOf(Output({1, 2, 2}, {{1, 2, 3, 5}}, DType::kS64), reference), Grade::kBad);
 }
 
+TEST(VerdictTest, BoxesThatAreLost) {
+  EXPECT_EQ(JudgeBoxes({40, 40, 38}), Grade::kGood);
+  EXPECT_EQ(JudgeBoxes({40, 30, 28}), Grade::kDoubtful);
+  EXPECT_EQ(JudgeBoxes({40, 400, 38}), Grade::kBad);  // most of what it finds is nothing
+  EXPECT_EQ(JudgeBoxes({9, 0, 0}), Grade::kGood);     // too few to say
+  Verdict verdict{.samples = "4 test inputs", .grade = Grade::kGood};
+  verdict.outputs = CompareOutputs({Output({1, 2}, {{1, 2}})}, {Output({1, 2}, {{1, 2}})});
+  verdict.boxes = BoxAgreement{20, 20, 20};
+  EXPECT_THAT(CheckLine(verdict), HasSubstr(", boxes: recall 1.000 (20 of 20 boxes), precision 1"));
+  EXPECT_THAT(CheckLine(verdict), ::testing::Not(HasSubstr("--auto")));
+  verdict.boxes->matched = 18;
+  EXPECT_THAT(CheckLine(verdict), HasSubstr("--auto finds what needs 16 bits for more"));
+}
+
 CheckRequest Request(std::vector<std::string> test_input, const std::string& table_path) {
   CheckRequest request;
   request.test_input = std::move(test_input);

@@ -172,6 +172,24 @@ def cases():
         (4, 5, 4, 8), int8='same')
     add('batch_to_space', 'BATCH_TO_SPACE_ND', [(4, 5, 4, 8), ints(2, 2), np.array([[1, 1], [0, 2]], np.int32)],
         (1, 8, 6, 8), int8='same')
+    volume = dict(strideD=1, strideH=2, strideW=1, fusedActivationFunction=ACTIVATIONS['relu'])
+    for padding, size in (('SAME', (4, 3, 4)), ('VALID', (3, 2, 2))):
+        add(f'conv_3d_{padding.lower()}', 'CONV_3D', [(2, 4, 6, 4, 3), weights(2, 3, 3, 3, 5), weights(5)], (2, *size, 5),
+            'Conv3DOptions', dict(padding=PADDINGS[padding], **volume))
+    add('conv_3d_dilated', 'CONV_3D', [(1, 6, 6, 7, 3), weights(2, 2, 2, 3, 4)], (1, 6, 6, 7, 4), 'Conv3DOptions',
+        dict(padding=PADDINGS['SAME'], strideD=1, strideH=1, strideW=1, dilationDFactor=2, dilationWFactor=3))
+    for padding, size in (('SAME', (4, 12, 4)), ('VALID', (5, 13, 6))):
+        add(f'conv_3d_transpose_{padding.lower()}', 'CONV_3D_TRANSPOSE',
+            [ints(1, *size, 5), weights(2, 3, 3, 5, 3), (1, 4, 6, 4, 3), weights(5)], (1, *size, 5), 'Conv3DOptions',
+            dict(padding=PADDINGS[padding], **volume))
+    for padding, size in (('SAME', (4, 3)), ('VALID', (3, 2))):
+        add(f'l2_pool_{padding.lower()}', 'L2_POOL_2D', [IMAGE], (1, *size, 8), 'Pool2DOptions',
+            window(padding, (2, 2), filterHeight=3, filterWidth=3))
+    add('reverse_sequence', 'REVERSE_SEQUENCE', [(3, 5, 4), ints(2, 5, 1)], (3, 5, 4), 'ReverseSequenceOptions',
+        dict(seqDim=1, batchDim=0))
+    add('reverse_sequence_time_first', 'REVERSE_SEQUENCE', [(5, 3, 4), ints(2, 5, 1)], (5, 3, 4), 'ReverseSequenceOptions',
+        dict(seqDim=0, batchDim=1))
+    add('scatter_nd', 'SCATTER_ND', [np.array([[3], [0], [3]], np.int32), (3, 4), ints(5, 4)], (5, 4))
     add('select_v2', 'SELECT_V2', [RANDOM.integers(0, 2, IMAGE).astype(bool), IMAGE, IMAGE], IMAGE)
     return found
 

@@ -77,6 +77,12 @@ class Net:
         self.tensors.append(made)
         return len(self.tensors) - 1
 
+    def variable(self, name, shape, dtype, quant=None):
+        """A tensor that keeps its contents between runs: the state of an operator."""
+        index = self.tensor(name, shape, dtype, quant)
+        self.tensors[index].isVariable = True
+        return index
+
     def constant(self, name, data, quant=None, axis=0):
         data = np.asarray(data)
         return self.tensor(name, data.shape, data.dtype, quant, data, axis)

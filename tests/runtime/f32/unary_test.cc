@@ -78,6 +78,7 @@ const Function kFunctions[] = {
     {UnaryOp::kAcosh, 1, 8, [](double x) { return std::acosh(x); }},
     {UnaryOp::kAtanh, -0.99f, 0.99f, [](double x) { return std::atanh(x); }},
     {UnaryOp::kSquare, -8, 8, [](double x) { return x * x; }},
+    {UnaryOp::kRsqrt, 0.1f, 30, [](double x) { return 1 / std::sqrt(x); }},
 };
 
 TEST(UnaryTest, EveryFunctionAgreesWithDouble) {
