@@ -52,7 +52,7 @@ class Searcher {
     RSHIFT_REQUIRE(!budget_.top1 || figures.classes, ErrorCode::kInvalidInput,
                    "--budget top1: no output has one number for each class; give cosine=... "
                    "instead");
-    RSHIFT_REQUIRE(!budget_.boxes || figures.boxes, ErrorCode::kInvalidInput,
+    RSHIFT_REQUIRE(!budget_.boxes || BoxesOf(*first_).wanted > 0, ErrorCode::kInvalidInput,
                    "--budget boxes: the float program finds no boxes on these samples, or does not "
                    "end in boxes, scores and classes; give cosine=... instead");
   }
@@ -63,7 +63,8 @@ class Searcher {
   bool Enough() const { return budget_.has_aim() && Reaches(*best_); }
 
   bool Reaches(const Point& point) const {
-    return ReachesOn(point, trials_.making()) && ReachesOn(point, trials_.judging());
+    return ReachesOn(point, trials_.making()) && ReachesOn(point, trials_.judging()) &&
+           FindsBoxes(point);
   }
 
   bool ReachesOn(const Point& point, const std::vector<size_t>& places) const {
@@ -73,17 +74,24 @@ class Searcher {
       const double wanted = f.labelled ? *budget_.top1 * f.float_top1_percent / 100 : *budget_.top1;
       if ((f.labelled ? f.top1_percent : f.agree_percent) < wanted) return false;
     }
-    if (budget_.boxes && LeastOf(f) < *budget_.boxes) return false;
-    if (budget_.has_aim()) return true;
-    if (!widest_) return f.decibels >= kGoodDb && LeastOf(f) >= kGoodBoxes;
-    const ScoreFigures widest = FiguresOf(widest_->measured.scores, places);
-    return f.decibels >= std::min(kGoodDb, widest.decibels - kNearDb) &&
-           LeastOf(f) >= std::min(kGoodBoxes, LeastOf(widest));
+    if (budget_.has_aim() || f.decibels >= kGoodDb) return true;
+    if (!widest_) return false;
+    return f.decibels >= FiguresOf(widest_->measured.scores, places).decibels - kNearDb;
   }
 
-  // Of recall and precision; 1 where there are no boxes.
-  static double LeastOf(const ScoreFigures& figures) {
-    return figures.boxes ? figures.boxes->least() : 1;
+  // Over all samples: a few have few boxes, and none was made to fit them.
+  bool FindsBoxes(const Point& point) const {
+    const BoxAgreement boxes = BoxesOf(point);
+    if (budget_.boxes) return boxes.least() >= *budget_.boxes;
+    if (budget_.has_aim() || boxes.unmatched() <= 1) return true;
+    const double widest = widest_ == nullptr ? 1 : BoxesOf(*widest_).least();
+    return boxes.least() >= std::min(kGoodBoxes, widest);
+  }
+
+  static BoxAgreement BoxesOf(const Point& point) {
+    BoxAgreement sum;
+    for (const SampleScore& score : point.measured.scores) sum.Add(score.boxes);
+    return sum;
   }
 
   // By more than one standard error of the differences, on samples that it was not made with, and
@@ -378,7 +386,8 @@ class Searcher {
       other.bias_correction = mode;
       if (mode == as_is.bias_correction) continue;
       const Point* point = trials_.Evaluate(other, "biases, with these types");
-      if (point != nullptr && IsBetter(*point, *best_)) best_ = point;
+      if (point == nullptr || !IsBetter(*point, *best_)) continue;
+      if (Reaches(*point) || !Reaches(*best_)) best_ = point;
     }
   }
 

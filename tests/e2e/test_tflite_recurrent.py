@@ -72,11 +72,18 @@ def sequence_lstm(case, seed=1):
                                fusedActivationFunction=TANH, cellClip=case.clip, timeMajor=case.time_major)
 
 
-def compare(layer, content, folder, *how):
+def deployed(folder):
+    """What model_deploy notes of the network in floats."""
+    done = pipeline.call('model_deploy', folder / 'net.tflite', '-o', folder / 'net.rshift', '--mode', 'f32')
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def compare(layer, content, folder):
     """Our outputs, which are LiteRT's within float error, and what model_deploy says."""
     x = {'x': np.random.default_rng(2).normal(0, 1.5, layer.shape).astype(np.float32)}
     (folder / 'net.tflite').write_bytes(content)
-    said = pipeline.run('model_deploy', folder / 'net.tflite', '-o', folder / 'net.rshift', '--mode', 'f32', *how)
+    said = deployed(folder)
     ours = pipeline.infer(folder / 'net.rshift', x, folder)
     theirs = litert.outputs_of(content, 'tflite-ref', x)
     for name, goal in theirs.items():
@@ -138,7 +145,7 @@ def frames_of(content, x):
 
 def carried(content, x, folder):
     (folder / 'net.tflite').write_bytes(content)
-    said = pipeline.run('model_deploy', folder / 'net.tflite', '-o', folder / 'net.rshift', '--mode', 'f32')
+    said = deployed(folder)
     assert "as 'state', and an output, 'state/next'" in said
     np.save(folder / 'x.npy', x)
     pipeline.run('model_runner', folder / 'net.rshift', '--dataset', folder / 'x.npy', '--carry', 'auto', '--output',
@@ -193,5 +200,5 @@ def test_what_is_refused_is_named(tmp_path):
     content = layer.finish('UNIDIRECTIONAL_SEQUENCE_LSTM', [*inputs, layer.state('h'), layer.state('c')],
                            'UnidirectionalSequenceLSTMOptions', fusedActivationFunction=TANH)
     (tmp_path / 'net.tflite').write_bytes(content)
-    message = pipeline.fails('model_deploy', tmp_path / 'net.tflite', '-o', tmp_path / 'net.rshift', '--mode', 'f32')
+    message = pipeline.call('model_deploy', tmp_path / 'net.tflite', '-o', tmp_path / 'net.rshift', '--mode', 'f32').stderr
     assert 'UNIDIRECTIONAL_SEQUENCE_LSTM' in message and 'has a projection behind its output' in message, message

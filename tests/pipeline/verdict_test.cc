@@ -93,7 +93,8 @@ TEST(VerdictTest, BoxesThatAreLost) {
   EXPECT_EQ(JudgeBoxes({40, 30, 28}), Grade::kDoubtful);
   EXPECT_EQ(JudgeBoxes({40, 400, 38}), Grade::kBad);  // most of what it finds is nothing
   EXPECT_EQ(JudgeBoxes({9, 0, 0}), Grade::kGood);     // too few to say
-  Verdict verdict{.samples = "4 test inputs", .grade = Grade::kGood};
+  Verdict verdict;
+  verdict.grade = Grade::kGood;
   verdict.outputs = CompareOutputs({Output({1, 2}, {{1, 2}})}, {Output({1, 2}, {{1, 2}})});
   verdict.boxes = BoxAgreement{20, 20, 20};
   EXPECT_THAT(CheckLine(verdict), HasSubstr(", boxes: recall 1.000 (20 of 20 boxes), precision 1"));

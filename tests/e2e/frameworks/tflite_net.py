@@ -13,7 +13,7 @@ ACTIVATIONS = {name: getattr(schema.ActivationFunctionType, name.upper())
 # Versions under which LiteRT takes the types that are written here; 2 for the others.
 VERSIONS = {'CONV_2D': 3, 'DEPTHWISE_CONV_2D': 3, 'FULLY_CONNECTED': 4, 'TRANSPOSE_CONV': 3} | dict.fromkeys(
     ('ADD_N', 'ASSIGN_VARIABLE', 'CALL_ONCE', 'CEIL', 'CUMSUM', 'DENSIFY', 'DEPTH_TO_SPACE', 'ELU', 'EXPAND_DIMS', 'FLOOR', 'HARD_SWISH', 'NEG', 'POW', 'PRELU',
-     'LOCAL_RESPONSE_NORMALIZATION', 'READ_VARIABLE', 'RELU_N1_TO_1', 'RESHAPE', 'ROUND', 'SQUARE', 'SQUEEZE', 'VAR_HANDLE'), 1)
+     'CONV_3D', 'CONV_3D_TRANSPOSE', 'L2_POOL_2D', 'LOCAL_RESPONSE_NORMALIZATION', 'READ_VARIABLE', 'RELU_N1_TO_1', 'RESHAPE', 'REVERSE_SEQUENCE', 'ROUND', 'SCATTER_ND', 'SQUARE', 'SQUEEZE', 'VAR_HANDLE'), 1)
 
 
 class Net:
