@@ -169,7 +169,7 @@ void FinishVariables(Translation& t) {
 std::string DescribeVariables(const Translation& t) {
   const auto is_input = [](const Variable& v) { return !v.input.empty(); };
   const auto count = std::count_if(t.variables.begin(), t.variables.end(), is_input);
-  const std::string fresh =
+  std::string fresh =
       t.begins_with_zeros.empty()
           ? std::string()
           : Cat("the state of ", Quoted(t.begins_with_zeros),

@@ -147,6 +147,7 @@ def test_budgets(calibrated, tmp_path):
 
 @pytest.mark.parametrize('extra, said', (
     (('--auto', '--budget', 'cosine=2'), '--budget cosine=2: expected cosine=0.999'),
+    (('--auto', '--budget', 'boxes=95'), '--budget boxes=95: expected'),
     (('--auto', '--budget', 'time=3'), '--budget time=3: expected'),
     (('--auto', '--budget', 'top1=99', '--budget', 'top1=98'), '--budget top1=98: given twice'),
     (('--auto', '--auto-report', 'r.txt'), '--auto-report r.txt: the name ends in neither .html nor .json'),

@@ -1,5 +1,7 @@
 """Detectors end in boxes, scores and classes: F32 against ONNX Runtime, INT8 against F32 on photographs, and what goes wrong."""
 
+import json
+import re
 import subprocess
 import sys
 
@@ -68,6 +70,21 @@ def test_sixteen_bits_keep_the_boxes(deployed, shared, tmp_path, report):
     recall, precision, *_ = detectors.recall_and_precision(detectors.detect(tmp_path / 'p.rshift', pictures, tmp_path), wanted)
     report(f'{detector.name} in 16 bits: recall {recall:.3f}, precision {precision:.3f}')
     assert min(recall, precision) >= 0.95
+
+
+def test_boxes_are_judged(shared, tmp_path):
+    """By model_deploy's check, by the search, and by a budget of their own."""
+    detector = next(d for d in DETECTORS if d.name == 'blazeface')
+    model, table = shared / 'models' / detector.file, tmp_path / 'table.yaml'
+    pipeline.calibrate(model, shared / 'images/faces', table, preprocess=detector.preprocess, samples=16,
+                       extra=('--append', detector.postprocess))
+    words = ['model_deploy', model, '--calibration', table, '--preprocess', detector.preprocess, '--append', detector.postprocess,
+             '-o', tmp_path / 'net.rshift']
+    assert re.search(r'check: .*boxes: recall [01][.]\d+ [(]\d+ of \d+ boxes[)], precision [01]', pipeline.run(*words))
+    said = json.loads(pipeline.run(*words, '--json'))['check']['boxes']
+    assert 0 < said['matched'] <= min(said['found'], said['wanted'])
+    found = pipeline.run(*words, '--auto', '--budget', 'boxes=0.5')
+    assert 'auto: 0 of' in found and 'recall' in found and 'not reached' not in found
 
 
 def test_only_what_makes_boxes_is_f32(deployed):

@@ -17,6 +17,7 @@
 
 #include "quantize/numerics/float_scale.h"
 #include "quantize/numerics/post_ops.h"
+#include "tests/numerics/onednn_weights.h"
 
 namespace rshift {
 namespace {
@@ -56,6 +57,7 @@ Data MakeData(const Case& c, std::mt19937& random) {
   const int64_t k = c.ic / c.groups * c.kernel * c.kernel;
   data.src = bytes(c.batch * c.size * c.size * c.ic, c.src_unsigned);
   data.weights = bytes(c.oc * k, false);
+  for (int32_t& w : data.weights) w = ExactWeight(w);
   data.old = bytes(c.outputs(), c.dst_unsigned);
   // About 50 units of standard deviation; with exact_ties a power of two, so that halves are
   // common.
