@@ -193,8 +193,11 @@ std::string NoteLines(const std::vector<QuantizeReport::Note>& notes) {
   return out;
 }
 
+// A reason without the tensor that it names behind a colon.
+std::string KindOf(const std::string& reason) { return reason.substr(0, reason.find(": '")); }
+
 // A line for each node of the model, or for many with one reason; what the importer made several
-// operators of is one node. --report-json has every node.
+// operators of is one node, with the first of its reasons of a kind. --report-json has every node.
 std::string FloatLines(const std::vector<QuantizeReport::FloatNode>& nodes) {
   if (nodes.empty()) return "F32 nodes: none\n";
   struct Group {
@@ -202,9 +205,10 @@ std::string FloatLines(const std::vector<QuantizeReport::FloatNode>& nodes) {
     size_t operators = 0;
   };
   std::vector<Group> groups;
-  std::map<std::pair<std::string, std::string>, size_t> places;  // of node and reason
+  std::map<std::pair<std::string, std::string>, size_t> places;  // of node and kind of reason
   for (const auto& node : nodes) {
-    const auto [place, is_new] = places.try_emplace({node.node, node.reason}, groups.size());
+    const auto [place, is_new] =
+        places.try_emplace({node.node, KindOf(node.reason)}, groups.size());
     if (is_new) groups.push_back({&node});
     ++groups[place->second].operators;
   }

@@ -79,6 +79,15 @@ TEST(TextReportTest, PartsOfANodeAreOneLineForEachReason) {
   EXPECT_EQ(JsonReport(report)["float_nodes"].size(), 4u);
 }
 
+TEST(TextReportTest, PartsWhoseReasonsNameTensorsAreOneLine) {
+  DeployReport report{.model = "m", .output = "p", .mode = "symmetric"};
+  report.quantize.float_nodes = {{"lstm", "Add", "no integers: 'a' is F32"},
+                                 {"lstm", "Mul", "no integers: 'b' is F32"},
+                                 {"y", "Exp", "no integers: 'c' is F32"}};
+  EXPECT_THAT(TextReport(report), HasSubstr("F32 node: 2 parts of 'lstm': no integers: 'a' is F32\n"
+                                            "F32 node: Exp 'y': no integers: 'c' is F32\n"));
+}
+
 TEST(TextReportTest, ManyNodesOfOneReasonAreOneLine) {
   DeployReport report{.model = "m", .output = "p", .mode = "symmetric"};
   report.quantize.float_nodes = {{"a", "Add", "boxes"},    {"out", "Softmax", "final"},
