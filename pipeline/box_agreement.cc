@@ -25,7 +25,7 @@ float IntersectionOverUnion(const std::array<float, 4>& a, const std::array<floa
   return either > 0 ? both / either : 0;
 }
 
-double Share(int64_t part, int64_t whole) {
+double Fraction(int64_t part, int64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -105,8 +105,8 @@ std::vector<Box> ReadBoxes(const Program& program, const Session& session,
   return boxes;
 }
 
-double BoxAgreement::recall() const { return Share(matched, wanted); }
-double BoxAgreement::precision() const { return Share(matched, found); }
+double BoxAgreement::recall() const { return Fraction(matched, wanted); }
+double BoxAgreement::precision() const { return Fraction(matched, found); }
 double BoxAgreement::least() const { return std::min(recall(), precision()); }
 
 void BoxAgreement::Add(const BoxAgreement& other) {

@@ -22,12 +22,20 @@ std::string FiguresText(const ScoreFigures& figures) {
   std::string text =
       Cat(WithDigits(figures.decibels, 1, " dB"), ", cosine ", WithDigits(figures.cosine, 5, ""));
   if (figures.classes) text += ", same class " + WithDigits(figures.agree_percent, 1, " %");
-  if (figures.boxes) text += ", " + BoxesText(*figures.boxes);
   if (figures.labelled) {
     text += Cat(", top-1 ", WithDigits(figures.top1_percent, 1, " %"), " (float ",
                 WithDigits(figures.float_top1_percent, 1, " %"), ")");
   }
   return text;
+}
+
+// Of all samples: ", recall ..."; "" where there are none.
+std::string BoxesOf(const SearchPoint& point, bool divided) {
+  BoxAgreement boxes;
+  if (point.judging.boxes) boxes.Add(*point.judging.boxes);
+  if (divided && point.making.boxes) boxes.Add(*point.making.boxes);
+  if (boxes.wanted + boxes.found == 0) return "";
+  return Cat(", ", BoxesText(boxes), divided ? " on all samples" : "");
 }
 
 void SetKey(YAML::Node root, const std::string& layer, const char* key, const std::string& value) {
@@ -75,8 +83,8 @@ std::string SearchText(const SearchReport& report) {
                              ? Cat(" on ", Count(static_cast<size_t>(report.judged), "sample"),
                                    " that it was not made with")
                              : " on the samples it was made with: there are too few to divide";
-  out += Cat("auto: 8 bits ", FiguresText(first.judging), "; chosen ", FiguresText(chosen.judging),
-             on, "\n");
+  out += Cat("auto: 8 bits ", FiguresText(first.judging), BoxesOf(first, report.divided),
+             "; chosen ", FiguresText(chosen.judging), on, BoxesOf(chosen, report.divided), "\n");
   out += Cat("auto: ", chosen.groups_16, " of ", report.groups.size(), " groups in 16 bits, ",
              chosen.groups_float, " in F32; predicted time ", WithDigits(chosen.time, 2, ""),
              " of that of 8 bits; ",
