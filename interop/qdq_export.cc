@@ -164,8 +164,11 @@ class Exporter {
     const std::string q =
         writer_.Raw(base + "/q", onnx::TensorProto::INT8, w.shape, w.constant->bytes);
     const std::string scale = writer_.Floats(base + "/scale", by_channel, scales);
+    // Written though they are 0: ONNX Runtime's session.x64quantprecision asks for them.
+    const std::string zero = writer_.Raw(base + "/zero_point", onnx::TensorProto::INT8, by_channel,
+                                         std::vector<uint8_t>(scales.size()));
     std::string out = base + "/dq";
-    OnnxWriter::Set(writer_.Node("DequantizeLinear", {q, scale}, out), "axis", axis);
+    OnnxWriter::Set(writer_.Node("DequantizeLinear", {q, scale, zero}, out), "axis", axis);
     return out;
   }
 

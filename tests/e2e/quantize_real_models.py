@@ -19,7 +19,7 @@ from onnx import shape_inference, version_converter
 from onnxruntime import quantization
 
 import pipeline
-from frameworks import whole
+from frameworks import ort, whole
 
 MODELS = {
     'ad01': ('autoencoder_ad01/ad01_fp32_float.onnx', 1.0), 'kws': ('dscnn_keywords/kws_ref_model_float32_float.onnx', 40.0),
@@ -62,9 +62,9 @@ class Reader(quantization.CalibrationDataReader):
 
 
 def session_of(model):
-    settings = onnxruntime.SessionOptions()
+    settings = ort.exact_sums(model)
     settings.log_severity_level = 4
-    return onnxruntime.InferenceSession(model, settings, providers=['CPUExecutionProvider'])
+    return onnxruntime.InferenceSession(model.SerializeToString(), settings, providers=['CPUExecutionProvider'])
 
 
 def compare(path, name, samples, folder, *options):
@@ -73,11 +73,11 @@ def compare(path, name, samples, folder, *options):
     done = pipeline.call('model_deploy', path, '-o', folder / 'p.rshift', '--report-json', folder / 'report.json', *options)
     if done.returncode:
         return 'refused: ' + done.stderr.splitlines()[0][:200]
-    session = session_of(str(path))
     model = onnx.load(path)
+    session = session_of(model)
     is_qdq = not any(n.op_type.startswith('QLinear') for n in model.graph.node)
     try:
-        unsigned = session_of(whole.with_unsigned_activations(model).SerializeToString()) if is_qdq else session
+        unsigned = session_of(whole.with_unsigned_activations(model)) if is_qdq else session
     except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented:
         unsigned = None  # a QGemm between types that this ONNX Runtime has no kernel for
     elements = differ = differ_unsigned = 0
@@ -115,7 +115,7 @@ def compare_sums(path, name, samples, folder):
     model.graph.output.extend(onnx.helper.make_tensor_value_info(s, onnx.TensorProto.INT32, None) for s in sums)
     onnx.save(model, folder / 's.onnx')
     pipeline.run('model_deploy', folder / 's.onnx', '-o', folder / 's.rshift', '--mode', 'f32')
-    session = session_of(str(folder / 's.onnx'))
+    session = session_of(model)
     elements = differ = 0
     for x in samples:
         ours = pipeline.infer(folder / 's.rshift', {name: x}, folder, '--raw')

@@ -15,6 +15,7 @@ import pytest
 
 import oracle
 import pipeline
+from frameworks import ort
 
 PHOTOGRAPHS = 20
 
@@ -42,7 +43,7 @@ MODELS = (
 
 
 def session_of(model, level=onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL):
-    options = onnxruntime.SessionOptions()
+    options = ort.exact_sums()
     options.intra_op_num_threads = 2
     options.log_severity_level = 4
     options.graph_optimization_level = level
@@ -127,10 +128,10 @@ def test_model(case, shared, tmp_path, report):
         report(f'{case.file.split("/")[1]:28} {form:9} {tally}')
         assert tally.same_class >= case.agree * tally.classes, form
         assert tally.cosine >= case.cosine, form
-    # F32 flips roundings as ONNX Runtime's own other order of summation does; one flip in the autoencoder's first
-    # layer changes 400 bytes behind it.
+    # F32 flips roundings as ONNX Runtime's own other order of summation does, which on CPUs with AVX2 only is nearly
+    # the same; one flip in the autoencoder's first layer changes 400 bytes behind it.
     flipped = {form: 1 - t.equal / t.bytes for form, t in tallies.items()}
-    assert flipped['F32'] <= 2 * flipped['itself'] + 0.01
+    assert flipped['F32'] <= 2 * flipped['itself'] + 0.04
 
 
 class Reader:

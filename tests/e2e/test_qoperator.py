@@ -11,6 +11,7 @@ from onnxruntime import quantization
 import pipeline
 import qoperator_nets
 import quantize_real_models
+from frameworks import ort
 
 FORMATS = {'QOperator': quantization.QuantFormat.QOperator, 'QDQ': quantization.QuantFormat.QDQ}
 TYPES = {'u8': quantization.QuantType.QUInt8, 's8': quantization.QuantType.QInt8}
@@ -25,7 +26,7 @@ class Samples(quantization.CalibrationDataReader):
 
 
 def session_of(model):
-    options = onnxruntime.SessionOptions()
+    options = ort.exact_sums(model)
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(model.SerializeToString(), options)
@@ -120,7 +121,7 @@ def test_dynamic_as_optimized(name, kind, per_channel, tmp_path, report):
     net = qoperator_nets.make(name)
     onnx.save(net.model(), tmp_path / 'm.onnx')
     quantization.quantize_dynamic(tmp_path / 'm.onnx', tmp_path / 's.onnx', per_channel=per_channel, weight_type=TYPES[kind])
-    options = onnxruntime.SessionOptions()
+    options = ort.exact_sums()
     options.optimized_model_filepath = str(tmp_path / 'o.onnx')
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.log_severity_level = 4

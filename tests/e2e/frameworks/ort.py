@@ -14,9 +14,24 @@ from frameworks import qdq_builder
 NAME = f'ONNX Runtime {onnxruntime.__version__}'
 
 
+def exact_sums(model=None):
+    """SessionOptions under which CPUs without VNNI sum products of s8 weights as others do.
+
+    Their kernels for u8 activations and s8 weights add two products in 16 bits, which saturate. The option makes the
+    weights u8 too, also those of s8 activations, which have no such kernel and are exact as they are: a model
+    with QLinear nodes of these is left alone.
+    """
+    options = onnxruntime.SessionOptions()
+    zeros = {n.input[2] for n in model.graph.node if n.op_type.startswith(('QLinear', 'QGemm'))} if model else set()
+    constants = model.graph.initializer if model else ()
+    if not any(t.name in zeros and t.data_type == onnx.TensorProto.INT8 for t in constants):
+        options.add_session_config_entry('session.x64quantprecision', '1')
+    return options
+
+
 def session(model, optimized=None):
     """optimized: where to write the optimized model."""
-    options = onnxruntime.SessionOptions()
+    options = exact_sums()
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
     if optimized:
