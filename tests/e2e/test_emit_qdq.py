@@ -53,6 +53,8 @@ def both(model, table, samples, tmp_path, mode, extra=(), quantized=None):
     name = session.get_inputs()[0].name
     theirs = np.stack([session.run(None, {name: x[None]})[0][0] for x in np.load(samples)])
     scales = {i.name: numpy_helper.to_array(i) for i in onnx.load(tmp_path / 'q.onnx').graph.initializer}
+    for weights in (n.removesuffix('/q') for n in scales if n.endswith('/q')):
+        assert scales[weights + '/zero_point'].shape == scales[weights + '/scale'].shape, weights
     ours = pipeline.single(tmp_path / 'ours.npz')
     scale = scales[(quantized or session.get_outputs()[0].name) + '/scale']
     return theirs.reshape(ours.shape), ours, float(scale)

@@ -51,6 +51,26 @@ def session_of(model, level=onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL):
     return onnxruntime.InferenceSession(model.SerializeToString(), options)
 
 
+def with_reversed_sums(model):
+    """A copy whose convolutions of one group read their channels, and the weights', from the last to the first.
+
+    The order of summation is another one on every CPU; optimization levels alone differ only on some.
+    """
+    made, nodes = onnx.ModelProto(), []
+    made.CopyFrom(model)
+    ends = {'first': -1, 'behind': np.iinfo(np.int64).min, 'axis': 1, 'step': -1}
+    made.graph.initializer.extend(onnx.numpy_helper.from_array(np.array([v], np.int64), f'reversed/{k}') for k, v in ends.items())
+    for node in made.graph.node:
+        if node.op_type == 'Conv' and all(a.i == 1 for a in node.attribute if a.name == 'group'):
+            for i, name in enumerate(node.input[:2]):
+                node.input[i] = f'{node.output[0]}/reversed{i}'
+                nodes.append(onnx.helper.make_node('Slice', [name, *(f'reversed/{k}' for k in ends)], [node.input[i]]))
+        nodes.append(node)
+    del made.graph.node[:]
+    made.graph.node.extend(nodes)
+    return made
+
+
 class Oracle:
     """Outputs and all quantized tensors of a QDQ model, twice: as written, and with other sums."""
 
@@ -63,7 +83,7 @@ class Oracle:
         self.scale, self.zero = (np.ravel(constants[name])[0] for name in first.input[1:])
         model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in self.integers)
         self.plain = session_of(model)
-        self.other = session_of(model, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
+        self.other = session_of(with_reversed_sums(model), onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
         self.input = self.plain.get_inputs()[0]
 
     def run(self, session, x):
@@ -128,10 +148,10 @@ def test_model(case, shared, tmp_path, report):
         report(f'{case.file.split("/")[1]:28} {form:9} {tally}')
         assert tally.same_class >= case.agree * tally.classes, form
         assert tally.cosine >= case.cosine, form
-    # F32 flips roundings as ONNX Runtime's own other order of summation does, which on CPUs with AVX2 only is nearly
-    # the same; one flip in the autoencoder's first layer changes 400 bytes behind it.
+    # F32 flips roundings as ONNX Runtime's own other order of summation does; one flip in the autoencoder's first
+    # layer changes 400 bytes behind it.
     flipped = {form: 1 - t.equal / t.bytes for form, t in tallies.items()}
-    assert flipped['F32'] <= 2 * flipped['itself'] + 0.04
+    assert flipped['F32'] <= 2 * flipped['itself'] + 0.01
 
 
 class Reader:
