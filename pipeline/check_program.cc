@@ -191,7 +191,8 @@ void Check(const Deployment& deployment, const Dataset& samples, const CheckRequ
   Verdict& verdict = result->verdict;
   const Program floating = CompileProgram(deployment.floating, "float program");
   const Program integer = Program::FromBytes(deployment.bytes, "the program", Limits::None());
-  const std::vector<OutputValues> reference = RunOutputs(floating, samples, threads);
+  std::vector<OutputValues> reference = RunOutputs(floating, samples, threads);
+  SetBounds(deployment.floating, reference);
   verdict.outputs = CompareOutputs(RunOutputs(integer, samples, threads), reference);
   verdict.boxes = CompareBoxes(integer, floating, samples, threads);
   if (result->layers.empty()) {

@@ -10,6 +10,7 @@
 #include "graph/ops/select.h"
 #include "isa/ops/visit.h"
 #include "pipeline/tensor_view.h"
+#include "quantize/ranges/known_bounds.h"
 #include "runtime/outputs.h"
 
 namespace rshift {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int64_t kLeastClasses = 3;
 constexpr float kTie = 0.1f;
+constexpr double kStepsOfBound = 127;
 
 // Every row of so many elements is a distribution, as a Softmax makes it.
 bool AreProbabilities(std::span<const float> values, size_t classes) {
@@ -99,6 +101,8 @@ OutputResult CompareOutput(const OutputValues& a, const OutputValues& b) {
   if (elements > 0)
     result.equal_percent = 100 * static_cast<double>(equal) / static_cast<double>(elements);
   result.constant = elements > 1 && IsConstant(a) && !IsConstant(b);
+  result.within_step =
+      result.floating && b.bound > 0 && result.similarity.max_abs * kStepsOfBound <= b.bound;
   return result;
 }
 
@@ -162,6 +166,16 @@ std::vector<OutputValues> RunOutputs(const Program& program, const Dataset& samp
   return outputs;
 }
 
+void SetBounds(const Graph& floating, std::vector<OutputValues>& reference) {
+  const std::vector<KnownBounds> known = FindKnownBounds(floating);
+  for (OutputValues& output : reference) {
+    const ValueId id = floating.FindValue(output.name);
+    if (!id.valid() || !known[id.index()].fills) continue;
+    const KnownBounds& bounds = known[id.index()];
+    output.bound = std::max(std::fabs(bounds.low), std::fabs(bounds.high));
+  }
+}
+
 std::vector<OutputResult> CompareOutputs(const std::vector<OutputValues>& found,
                                          const std::vector<OutputValues>& reference) {
   RSHIFT_REQUIRE(found.size() == reference.size(), ErrorCode::kInternal, "comparing ", found.size(),
@@ -181,6 +195,7 @@ double Quality(const std::vector<OutputResult>& outputs) {
       quality = std::min(quality, wrong == 0 ? 200 : -10 * portable::Log10(wrong));
       continue;
     }
+    if (output.within_step) continue;
     const double db = output.similarity.sqnr_db;
     quality = std::min(quality, std::isnan(db) ? -200 : db);
     if (!output.classes) quality = std::min(quality, output.channels.median_db);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "calibrate/data/dataset.h"
+#include "graph/graph.h"
 #include "pipeline/channel_error.h"
 #include "pipeline/compare.h"
 #include "runtime/runtime.h"
@@ -19,6 +20,8 @@ struct OutputValues {
   DType dtype = DType::kF32;
   Shape shape;                              // ONNX order
   std::vector<std::vector<float>> samples;  // one per sample
+  // The largest magnitude that the function which makes it gives, whatever the data; 0: not known.
+  float bound = 0;
 };
 
 // A tensor by which programs are compared: an output, read after the run (command -1). Where the
@@ -38,6 +41,10 @@ std::vector<OutputValues> EmptyValues(const Program& program,
 std::vector<OutputValues> RunOutputs(const Program& program, const Dataset& samples, int threads,
                                      bool portable = false);
 
+// Sets the bounds of outputs of the float program that a Sigmoid, a Softmax or the like makes.
+// `floating`: its graph.
+void SetBounds(const Graph& floating, std::vector<OutputValues>& reference);
+
 // One output over all samples.
 struct OutputResult {
   std::string name;
@@ -53,13 +60,17 @@ struct OutputResult {
   int64_t rows_wrong() const { return rows - rows_agree - rows_tied; }
   // The integer program gives one and the same number everywhere, the float program does not.
   bool constant = false;
+  // No number is further than bound / 127, a step of 8 bits, from the float program's, though all
+  // of them may be so small (no object on the pictures) that their SQNR says nothing.
+  bool within_step = false;
 };
 // `found`: under test; both from the same samples.
 std::vector<OutputResult> CompareOutputs(const std::vector<OutputValues>& found,
                                          const std::vector<OutputValues>& reference);
 
 // What the outputs are worth, in dB: the lowest, of every output's SQNR and, unless it is one
-// number for each class, of its channels' median. Integers count by the share that is equal.
+// number for each class, of its channels' median. Integers count by the share that is equal; what
+// is within a step does not count.
 double Quality(const std::vector<OutputResult>& outputs);
 
 }  // namespace rshift

@@ -106,7 +106,8 @@ nlohmann::json VerdictJson(const Verdict& verdict) {
                                {"rows", output.rows},
                                {"rows_agree", output.rows_agree},
                                {"rows_tied", output.rows_tied},
-                               {"constant", output.constant}});
+                               {"constant", output.constant},
+                               {"within_step", output.within_step}});
   }
   if (verdict.boxes) {
     json["boxes"] = {{"wanted", verdict.boxes->wanted},

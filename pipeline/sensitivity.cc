@@ -165,6 +165,7 @@ class LayerRanking {
     const Program floating = Program::FromBytes(WriteContainer(Compile(deployment.floating)),
                                                 "float program", Limits::None());
     reference_ = RunOutputs(floating, samples, 1);
+    SetBounds(deployment.floating, reference_);
   }
 
   // Keeps these; whether that is enough.

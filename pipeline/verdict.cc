@@ -42,6 +42,7 @@ std::string OutputText(const OutputResult& output) {
   } else if (output.channels.channels > 1) {
     out += ", channels' median " + Decibels(output.channels.median_db) + " dB";
   }
+  if (output.within_step) return out + ", every number within a step of 8 bits";
   if (output.constant) out += ", one and the same number everywhere";
   return out;
 }
@@ -77,8 +78,8 @@ Grade Judge(const std::vector<OutputResult>& outputs) {
   for (const OutputResult& output : outputs) {
     const double quality = Quality({output});
     const int64_t wrong = output.rows_wrong();
-    if (quality < kBadDb || output.constant || (wrong > 0 && 2 * wrong >= output.rows))
-      return Grade::kBad;
+    const bool lost = output.constant && !output.within_step;
+    if (quality < kBadDb || lost || (wrong > 0 && 2 * wrong >= output.rows)) return Grade::kBad;
     if (quality < kGoodDb || 4 * wrong > output.rows) grade = Grade::kDoubtful;
   }
   return grade;

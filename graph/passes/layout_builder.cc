@@ -121,13 +121,17 @@ bool LayoutBuilder::IsFree(ValueId id, const ElementOrder& order) const {
                      [&](const Form& form) { return form.order == order; });
 }
 
+bool LayoutBuilder::IsNhwcFree(ValueId id) const {
+  return OldShape(id).size() == 4 && IsFree(id, Normalize(OldShape(id), kNhwcPerm));
+}
+
 bool LayoutBuilder::PrefersNhwc(ValueId id) const {
   if (!id.valid() || OldShape(id).size() != 4 || old_.value(id).is_constant()) return false;
   const Storage& forms = forms_of(id);
   const bool lives_there = std::any_of(forms.begin(), forms.end(), [&](const Form& form) {
     return new_.value(form.id).layout == Layout::kNhwc;
   });
-  return lives_there && (IsFree(id, Normalize(OldShape(id), kNhwcPerm)) || !IsPlainFree(id));
+  return lives_there && (IsNhwcFree(id) || !IsPlainFree(id));
 }
 
 ValueId LayoutBuilder::Plain(ValueId id) {

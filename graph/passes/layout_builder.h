@@ -38,6 +38,7 @@ class LayoutBuilder {
   // Whether that order exists or costs only a Reshape.
   bool IsFree(ValueId id, const ElementOrder& order) const;
   bool IsPlainFree(ValueId id) const { return IsFree(id, ElementOrderOfPlain(id)); }
+  bool IsNhwcFree(ValueId id) const;  // of rank 4, else false
   // The value lives in NHWC, and reading it as plain would move data.
   bool PrefersNhwc(ValueId id) const;
 

@@ -14,9 +14,17 @@ size_t OutputRank(const LayoutBuilder& b, const Node& node) {
   return b.OldShape(node.outputs[0]).size();
 }
 
+// Some input lives in NHWC, unless all are in ONNX order as they are, as in a model whose own
+// tensors are NHWC, and NHWC of that would move data.
 bool AnyPrefersNhwc(const LayoutBuilder& b, const Node& node) {
-  return std::any_of(node.inputs.begin(), node.inputs.end(),
-                     [&](ValueId id) { return b.PrefersNhwc(id); });
+  const auto any = [&](auto holds) {
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      return id.valid() && !b.old().value(id).is_constant() && holds(id);
+    });
+  };
+  if (!any([&](ValueId id) { return b.PrefersNhwc(id); })) return false;
+  return any([&](ValueId id) { return !b.IsPlainFree(id); }) ||
+         !any([&](ValueId id) { return !b.IsNhwcFree(id); });
 }
 
 // One operand of a broadcasting operator whose output is NHWC. A single element fits as it is.

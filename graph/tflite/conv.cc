@@ -71,25 +71,62 @@ Cut CutTo(int64_t size, int64_t full, bool same) {
   return {begin, surplus - begin, std::max<int64_t>(size - full, 0)};
 }
 
-// Inputs: the shape of the result, weights [O, H, W, I], x, bias.
+// A transposed convolution of x with weights [O, H, W, I] to a map of `size`, both spatial.
+struct TransposedConv {
+  int x = 0, weights = 1, bias = 2;  // which inputs
+  int64_t height = 0, width = 0;
+  int64_t stride_h = 1, stride_w = 1;
+  bool same = false;
+  ActivationFunctionType function = ActivationFunctionType_NONE;
+};
+
+void GiveTransposedConv(OpWriter& op, const TransposedConv& conv) {
+  CheckRanks(op, conv.x, conv.weights);
+  const Shape x = op.InShape(conv.x), w = op.InShape(conv.weights);
+  const Cut h = CutTo(conv.height, (x[1] - 1) * conv.stride_h + w[1], conv.same);
+  const Cut v = CutTo(conv.width, (x[2] - 1) * conv.stride_w + w[2], conv.same);
+  const OpAttributes attributes = {{"strides", std::vector<int64_t>{conv.stride_h, conv.stride_w}},
+                                   {"pads", std::vector<int64_t>{h.begin, v.begin, h.end, v.end}},
+                                   {"output_padding", std::vector<int64_t>{h.missing, v.missing}}};
+  const std::string weights = op.Transposed(op.Real(conv.weights), {3, 0, 1, 2});
+  const std::string bias = op.Bias(conv.bias, conv.x, conv.weights);
+  const std::string y =
+      op.Emit("ConvTranspose", {op.ToChannelsFirst(op.Real(conv.x)), weights, bias}, attributes);
+  op.GiveReal(op.ToChannelsLast(op.Activated(y, conv.function)));
+}
+
+// Inputs: the shape of the result, weights, x, bias.
 void TranslateTransposeConv(OpWriter& op) {
   const auto& options = Needed(op, op.Options<TransposeConvOptions>());
-  CheckRanks(op, 2, 1);
   const std::vector<int64_t> size = op.Ints(0, "sizes of the result");
   op.Check(size.size() == 4, "gives its result ", size.size(), " dimensions, expected 4");
-  const Shape x = op.InShape(2), w = op.InShape(1);
-  const bool same = options.padding() == Padding_SAME;
-  const Cut h = CutTo(size[1], (x[1] - 1) * options.stride_h() + w[1], same);
-  const Cut v = CutTo(size[2], (x[2] - 1) * options.stride_w() + w[2], same);
-  const OpAttributes attributes = {
-      {"strides", std::vector<int64_t>{options.stride_h(), options.stride_w()}},
-      {"pads", std::vector<int64_t>{h.begin, v.begin, h.end, v.end}},
-      {"output_padding", std::vector<int64_t>{h.missing, v.missing}}};
-  const std::string weights = op.Transposed(op.Real(1), {3, 0, 1, 2});
-  const std::string bias = op.Bias(3, 2, 1);
-  const std::string y =
-      op.Emit("ConvTranspose", {op.ToChannelsFirst(op.Real(2)), weights, bias}, attributes);
-  op.GiveReal(op.ToChannelsLast(op.Activated(y, options.fused_activation_function())));
+  GiveTransposedConv(op, {.x = 2,
+                          .weights = 1,
+                          .bias = 3,
+                          .height = size[1],
+                          .width = size[2],
+                          .stride_h = options.stride_h(),
+                          .stride_w = options.stride_w(),
+                          .same = options.padding() == Padding_SAME,
+                          .function = options.fused_activation_function()});
+}
+
+// MediaPipe's. Inputs: x, weights, bias. Options: padding (1: same, 2: valid), the stride along the
+// width, along the height.
+void TranslateTransposeConvBias(OpWriter& op) {
+  const std::vector<int32_t> options = op.CustomOptions(3);
+  const int32_t padding = options[0], stride_w = options[1], stride_h = options[2];
+  op.Check(padding == 1 || padding == 2, "has padding ", padding, ", expected 1 or 2");
+  op.Check(stride_w > 0 && stride_h > 0, "has strides ", stride_h, " and ", stride_w,
+           ", expected positive ones");
+  CheckRanks(op, 0, 1);
+  const Shape x = op.InShape(0), w = op.InShape(1);
+  const bool same = padding == 1;
+  GiveTransposedConv(op, {.height = same ? x[1] * stride_h : (x[1] - 1) * stride_h + w[1],
+                          .width = same ? x[2] * stride_w : (x[2] - 1) * stride_w + w[2],
+                          .stride_h = stride_h,
+                          .stride_w = stride_w,
+                          .same = same});
 }
 
 void TranslatePool(OpWriter& op, const char* type) {
@@ -126,7 +163,13 @@ constexpr Entry kConvEntries[] = {
     {BuiltinOperator_AVERAGE_POOL_2D, [](OpWriter& op) { TranslatePool(op, "AveragePool"); }},
 };
 
+constexpr CustomEntry kCustomConvEntries[] = {
+    {"Convolution2DTransposeBias", TranslateTransposeConvBias},
+};
+
 }  // namespace
+
+std::span<const CustomEntry> CustomConvEntries() { return kCustomConvEntries; }
 
 std::span<const Entry> ConvEntries() { return kConvEntries; }
 

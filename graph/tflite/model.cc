@@ -96,7 +96,7 @@ void Refuse(const Operator& op, const std::string& reason, Translation& t) {
 
 void TranslateOperator(const Operator& op, Translation& t) {
   if (IsVariableOperator(t.file.CodeOf(op))) return TranslateVariable(op, t);
-  const Translate translate = FindTranslate(t.file.CodeOf(op));
+  const Translate translate = FindTranslate(t.file, op);
   const std::vector<int> outputs = Indices(op.outputs());
   if (translate == nullptr) {
     Refuse(op, "TensorFlow Lite operator is not supported", t);

@@ -329,6 +329,15 @@ std::vector<int64_t> OpWriter::Ints(int i, const char* role) const {
   return elements;
 }
 
+std::vector<int32_t> OpWriter::CustomOptions(size_t count) const {
+  const auto* data = op_.custom_options();
+  const size_t bytes = data == nullptr ? 0 : data->size();
+  std::vector<int32_t> options(count);
+  Check(bytes >= count * 4, "has options of ", bytes, " bytes, expected ", count * 4, " or more");
+  std::memcpy(options.data(), data->data(), count * 4);
+  return options;
+}
+
 int64_t OpWriter::Int(int i, const char* role) const {
   const std::vector<int64_t> elements = Ints(i, role);
   Check(elements.size() == 1, role, " ", Quoted(NameOf(In(i))), " has ", elements.size(),

@@ -65,6 +65,9 @@ class OpWriter {
   const T* Options() const {
     return op_.builtin_options_as<T>();
   }
+  // The first `count` little-endian integers of a custom operator's options; throws kInvalidInput
+  // where there are fewer.
+  std::vector<int32_t> CustomOptions(size_t count) const;
 
   // Inputs and outputs.
   int InputCount() const { return static_cast<int>(inputs_.size()); }

@@ -3,8 +3,9 @@
 #include <map>
 
 namespace rshift::tflite {
+namespace {
 
-Translate FindTranslate(BuiltinOperator code) {
+Translate FindBuiltin(BuiltinOperator code) {
   static const std::map<BuiltinOperator, Translate> kTable = [] {
     std::map<BuiltinOperator, Translate> table;
     for (const auto& family :
@@ -17,6 +18,20 @@ Translate FindTranslate(BuiltinOperator code) {
   }();
   const auto found = kTable.find(code);
   return found == kTable.end() ? nullptr : found->second;
+}
+
+Translate FindCustom(const std::string& name) {
+  for (const CustomEntry& entry : CustomConvEntries()) {
+    if (name == entry.name) return entry.translate;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Translate FindTranslate(const File& file, const Operator& op) {
+  const BuiltinOperator code = file.CodeOf(op);
+  return code == BuiltinOperator_CUSTOM ? FindCustom(file.NameOf(op)) : FindBuiltin(code);
 }
 
 }  // namespace rshift::tflite

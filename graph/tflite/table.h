@@ -13,6 +13,12 @@ struct Entry {
   Translate translate;
 };
 
+// An operator that is no part of LiteRT, by the name that a file gives it.
+struct CustomEntry {
+  const char* name;
+  Translate translate;
+};
+
 // One list per operator family, each in the file of that name.
 std::span<const Entry> ActivationEntries();
 std::span<const Entry> ConvEntries();
@@ -26,9 +32,10 @@ std::span<const Entry> ShapeEntries();
 std::span<const Entry> SliceEntries();
 std::span<const Entry> SpaceEntries();
 std::span<const Entry> VolumeEntries();
+std::span<const CustomEntry> CustomConvEntries();
 
 // Null when the operator is not supported.
-Translate FindTranslate(BuiltinOperator code);
+Translate FindTranslate(const File& file, const Operator& op);
 
 }  // namespace rshift::tflite
 

@@ -252,6 +252,42 @@ void EmitPair(Emitter& emitter, const Node& node, const Binary& op) {
                   emitter.DefineInt(node.outputs[0]));
 }
 
+std::string WhyNotPRelu(const Graph& graph, const Node& node) {
+  const QuantizedOrigin* slope = graph.value(node.inputs[1]).origin.get();
+  const bool plain = slope != nullptr && slope->dtype == DType::kS8 && slope->scales.size() == 1 &&
+                     (slope->zero_points.empty() || slope->zero_points[0] == 0);
+  return plain ? "" : "its slope is not s8 of one scale with zero point 0, as LiteRT reads it";
+}
+
+// max(x, 0) and slope min(x, 0), each rescaled and rounded; one of them is 0, so their sum is
+// exact.
+void EmitModelPRelu(Emitter& emitter, const Node& node) {
+  const Arithmetic& rules = RulesOf(emitter);
+  const Value& slope = emitter.old().value(node.inputs[1]);
+  const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
+  const Value &x = emitter.old().value(old_x), &y = emitter.old().value(old_y);
+  BinaryLayer product;
+  product.op = BinaryOp::kMul;
+  product.a = emitter.Type(old_x);
+  product.y = emitter.Type(old_y);
+  const ValueId input = emitter.Int(old_x);
+  const ValueId positive = emitter.AddStep(
+      node, "__positive", rules.MakeClip({product.a, product.y}, {0, product.y.qmax()}), input,
+      old_y, product.y, y.shape, y.layout);
+  const isa::RequantizeS16 below{.words = {}, .clamp = {product.a.qmin(), 0}};
+  const ValueId negative =
+      emitter.AddStep(node, "__negative", below, input, old_x, product.a, x.shape, x.layout);
+  const auto bytes = slope.origin->integers->As<int8_t>();
+  product.b = {DType::kS16, {slope.origin->scales[0], 0}};
+  const std::vector<int16_t> numbers(bytes.begin(), bytes.end());
+  const Operand slopes = Int16Numbers(emitter, node, slope, product.b, numbers);
+  const ValueId scaled = emitter.Temporary(old_y, "__scaled", product.y);
+  emitter.AddNode(node.name + "__scaled", rules.MakeBinary(product), {negative, slopes.id}, scaled);
+  const isa::AddS16 sum{
+      .multiplier = 1, .multiplier2 = 1, .clamp = {product.y.qmin(), product.y.qmax()}};
+  emitter.AddNode(node.name, sum, {positive, scaled}, emitter.DefineInt(old_y));
+}
+
 // A command of one operand.
 void EmitOne(Emitter& emitter, const Node& node, Op op) {
   const ValueId x = emitter.Int(node.inputs[0]);
@@ -288,6 +324,7 @@ std::string WhyNotModelInt16(const Graph& graph, const Node& node, const Arithme
                                  : "LiteRT interpolates 16-bit integers in one scale");
       },
       [](const LeakyRelu&) { return std::string(); },
+      [&](const PRelu&) { return WhyNotPRelu(graph, node); },
       [](const Clip&) { return std::string(); },
       [&](const auto&) {
         const bool moves = MovesInput(graph, node) || std::holds_alternative<MaxPool>(node.op) ||
@@ -325,6 +362,10 @@ bool EmitModelInt16(Emitter& emitter, const Node& node) {
       [&](const LeakyRelu& op) {
         EmitOne(emitter, node,
                 rules.MakeLeakyRelu(type(node.inputs[0]), type(node.outputs[0]), op.alpha));
+        return true;
+      },
+      [&](const PRelu&) {
+        EmitModelPRelu(emitter, node);
         return true;
       },
       [&](const AveragePool& op) {

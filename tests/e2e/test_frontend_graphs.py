@@ -77,6 +77,19 @@ def test_if_with_a_computed_condition_chooses_between_both_results(shift, tmp_pa
     compare(model_of(nodes, [value('x', [3, 4])], ['result'], {'zero': np.float32(0)}), {'x': X + np.float32(shift)}, tmp_path)
 
 
+def test_a_branch_that_the_shapes_rule_out_is_said_to_be_one(tmp_path):
+    """Silero's VAD: one branch for each sampling rate, and a frame of one of them."""
+    long = typed(body_of([helper.make_node('MatMul', ['x', 'w'], ['y'])], [], ['y'], {'w': np.ones((4, 2), np.float32)}))
+    short = typed(body_of([helper.make_node('MatMul', ['x', 'v'], ['y'], name='product')], [], ['y'], {'v': np.ones((3, 2), np.float32)}))
+    nodes = [helper.make_node('Equal', ['rate', 'known'], ['c']), helper.make_node('If', ['c'], ['y'], name='choice', then_branch=long, else_branch=short)]
+    model = model_of(nodes, [value('x', [3, 4]), value('rate', [], TensorProto.INT64)], ['y'], {'known': np.array(16000)})
+    onnx.save(model, tmp_path / 'm.onnx')
+    message = refusal(tmp_path / 'm.onnx', tmp_path)
+    assert 'product (MatMul)' in message and "else-branch of choice (If)" in message and '--bind' in message
+    np.save(tmp_path / 'rate.npy', np.array(16000))
+    pipeline.run('model_deploy', tmp_path / 'm.onnx', '-o', tmp_path / 'program', '--mode', 'f32', '--bind', f'rate={tmp_path}/rate.npy')
+
+
 def loop(count):
     body = typed(body_of([helper.make_node('Mul', ['before', 'w'], ['after']), helper.make_node('Tanh', ['after'], ['seen']),
                           helper.make_node('Identity', ['go'], ['goes'])],

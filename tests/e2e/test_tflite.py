@@ -156,6 +156,34 @@ def test_bad_files_are_refused_in_one_line(tmp_path):
     assert not (tmp_path / 'net.rshift').exists()
 
 
+@pytest.mark.parametrize('padding', (1, 2), ids=('same', 'valid'))
+def test_the_transposed_convolution_of_mediapipe(padding, tmp_path):
+    """A custom operator of its segmentation nets, which XNNPACK computes."""
+    for seed in range(4):
+        random, net = np.random.default_rng(seed), tflite_net.Net()
+        ic, oc, kh, kw, sh, sw = (int(v) for v in random.integers(1, (9, 9, 5, 5, 4, 4)))
+        kh, kw, h, w = max(kh, sh), max(kw, sw), 5, 7
+        size = (h * sh, w * sw) if padding == 1 else ((h - 1) * sh + kh, (w - 1) * sw + kw)
+        x, y = net.tensor('x', (1, h, w, ic), np.float32), net.tensor('y', (1, *size, oc), np.float32)
+        weights = net.constant('w', random.normal(size=(oc, kh, kw, ic)).astype(np.float32))
+        bias = net.constant('b', random.normal(size=oc).astype(np.float32))
+        net.custom('Convolution2DTransposeBias', [x, weights, bias], [y], np.array([padding, sw, sh], np.int32).tobytes())
+        content, samples = net.bytes([x], [y]), {'x': random.normal(size=(1, h, w, ic)).astype(np.float32)}
+        goal = litert.outputs_of(content, 'tflite-xnnpack', samples)['y']
+        ours = ours_of(content, samples, tmp_path, '--mode', 'f32')['y']
+        np.testing.assert_allclose(ours, goal, rtol=1e-5, atol=1e-5)
+
+
+def test_options_of_a_custom_operator_that_are_cut_off_are_refused(tmp_path):
+    net = tflite_net.Net()
+    x, y = net.tensor('x', (1, 2, 2, 1), np.float32), net.tensor('y', (1, 4, 4, 1), np.float32)
+    weights = net.constant('w', np.ones((1, 2, 2, 1), np.float32))
+    net.custom('Convolution2DTransposeBias', [x, weights, net.constant('b', np.ones(1, np.float32))], [y], b'\1\0\0\0')
+    (tmp_path / 'net.tflite').write_bytes(net.bytes([x], [y]))
+    error = pipeline.fails('model_deploy', tmp_path / 'net.tflite', '-o', tmp_path / 'net.rshift', '--mode', 'f32')
+    assert 'has options of 4 bytes, expected 12 or more' in error
+
+
 @pytest.mark.parametrize('profile', litert.WAYS)
 def test_variables_are_carried_from_run_to_run(profile, tmp_path):
     """The bytes of LiteRT, whose interpreter keeps the variables, frame by frame."""

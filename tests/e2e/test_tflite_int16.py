@@ -198,6 +198,13 @@ def extremum(c, code, constant=False):
     return c.operator(code, [b, a] if c.random.integers(0, 2) else [a, b], out, step, 'MaximumMinimumOptions')
 
 
+def prelu(c, shape, kind=np.int8):
+    """Slopes of 8 bits, of both signs: LiteRT reads those of 16 as if they were."""
+    x = c.input((2, 9, 7, 11), c.scale(5e-5, 4e-4))
+    slopes = c.net.constant('slopes', c.random.integers(-128, 128, shape).astype(kind), (c.scale(2e-3, 2e-2), 0))
+    return c.operator('PRELU', [x, slopes], (2, 9, 7, 11), c.scale(5e-5, 4e-4))
+
+
 def batch_matmul(c, adjoint):
     """Products of two activations, batches broadcast; K up to 600."""
     m, k, n = (int(v) for v in c.random.integers((20, 1, 20), (50, 600, 50)))
@@ -287,6 +294,7 @@ CASES = {
     'requantize': Case(requantize, (np.int16, 1e-4, 2e-4)), 'through_int8': Case(requantize, (np.int8, 2e-2, 5e-2)),
     'relu': Case(own_scales, ('RELU',)), 'relu6': Case(own_scales, ('RELU6',)),
     'leaky_relu': Case(own_scales, ('LEAKY_RELU', 'LeakyReluOptions'), {'alpha': 0.1}),
+    'prelu_channels': Case(prelu, ((1, 1, 11),)), 'prelu_elements': Case(prelu, ((9, 7, 11),)),
     'abs': Case(own_scales, ('ABS',)), 'exp': Case(own_scales, ('EXP',)), 'log': Case(own_scales, ('LOG',)),
     'gelu': Case(own_scales, ('GELU', 'GeluOptions')), 'bilinear': Case(bilinear),
     'bilinear_corners': Case(bilinear, (), {'alignCorners': True}), 'bilinear_half': Case(bilinear, (), {'halfPixelCenters': True}),
@@ -366,13 +374,30 @@ def maximum_of_two_scales(c):
 
 @pytest.mark.parametrize('build,why', (
     (maximum_of_two_scales, 'LiteRT compares 16-bit integers without changing their scale'),
-    (lambda c: function(c, 'NEG', np.float32(2e-4), np.float32(3e-4)), 'LiteRT negates 16-bit integers without changing their scale')),
-    ids=('maximum', 'neg'))
+    (lambda c: function(c, 'NEG', np.float32(2e-4), np.float32(3e-4)), 'LiteRT negates 16-bit integers without changing their scale'),
+    (lambda c: prelu(c, (1, 1, 11), np.int16), 'its slope is not s8 of one scale with zero point 0')),
+    ids=('maximum', 'neg', 'prelu'))
 def test_what_is_not_computed_in_integers_is_f32_and_named(build, why, tmp_path):
     (tmp_path / 'net.tflite').write_bytes(build(Chain(5)))
     said = pipeline.run('model_deploy', tmp_path / 'net.tflite', '-o', tmp_path / 'net.rshift', '--profile', 'tflite-ref')
     assert why in said
     assert pipeline.f32_commands(tmp_path / 'net.rshift')
+
+
+@pytest.mark.parametrize('code', ('EQUAL', 'NOT_EQUAL', 'LESS', 'LESS_EQUAL', 'GREATER', 'GREATER_EQUAL'))
+def test_comparisons_of_one_scale_are_those_of_litert(code, tmp_path):
+    """In F32, whose order is that of the integers."""
+    c = Chain(7)
+    a, b = (c.input((40, 50), np.float32(2e-4), c.numbers((40, 50)) // 4096 * 4096) for _ in range(2))
+    y = c.net.tensor('y', (40, 50), bool)
+    c.net.operator(code, [a, b], [y])
+    content = c.net.bytes(c.inputs, [y])
+    (tmp_path / 'net.tflite').write_bytes(content)
+    for profile in litert.WAYS:
+        goal = litert.outputs_of(content, profile, c.samples)['y']
+        pipeline.run('model_deploy', tmp_path / 'net.tflite', '-o', tmp_path / 'net.rshift', '--profile', profile)
+        ours = pipeline.infer(tmp_path / 'net.rshift', c.samples, tmp_path)['y']
+        assert 20 < goal.sum() < goal.size - 20 and (ours == goal).all()
 
 
 def test_other_profiles_give_what_mode_f32_gives(tmp_path):

@@ -218,6 +218,29 @@ TEST(FuseActivation, ClipBecomesTheClampAndKeepsItsName) {
   EXPECT_THAT(Names(after), Not(Contains("relu6")));
 }
 
+TEST(FuseActivation, ThroughWhatMovesTheResult) {
+  Net net;
+  const ValueId x = net.Input("x", {2, 3, 5, 7});
+  const ValueId rows = net.TransposeOf(net.ConvOf(x, 4, {}, 1, true, "conv"), {0, 2, 3, 1}, "rows");
+  const ValueId flat = net.ReshapeTo(net.Relu(rows, "relu"), {2, 140});
+  const Graph after = Checked(FuseActivation, net.Done({net.Dense(flat, 3)}));
+  EXPECT_EQ(Ops(after), "Conv Transpose Reshape MatMul");
+  EXPECT_EQ(std::get<Conv>(after.nodes()[0].op).clamp, (Clamp{0.0f, kInf}));
+  EXPECT_THAT(Names(after), Contains("relu"));
+  EXPECT_THAT(Names(after), Contains("relu__clamped"));
+  EXPECT_THAT(Names(after), Not(Contains("conv")));  // whose numbers there are no longer
+}
+
+TEST(FuseActivation, NotThroughWhatOthersReadToo) {
+  Net net;
+  const ValueId x = net.Input("x", {2, 3, 5, 7});
+  const ValueId conv = net.ConvOf(x, 4), rows = net.TransposeOf(conv, {0, 2, 3, 1});
+  const ValueId other = net.ConvOf(x, 4), moved = net.TransposeOf(other, {0, 2, 3, 1});
+  const Graph after =
+      Checked(FuseActivation, net.Done({net.Relu(rows), rows, net.Relu(moved), other}));
+  EXPECT_EQ(Count(after, "Clip"), 2);
+}
+
 TEST(FuseActivation, ClipsThatDoNotOverlap) {
   for (const auto& [first, second] : std::vector<std::pair<Clamp, Clamp>>{{{0, 6}, {7, 9}},
                                                                           {{0, 6}, {-3, -1}},

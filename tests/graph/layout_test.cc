@@ -89,6 +89,21 @@ TEST(Layout, NhwcInputOfTheUserDisappears) {
   EXPECT_EQ(Named(after, "out").shape, (Shape{1, 5, 7, 8}));
 }
 
+// A model whose own tensors are NHWC: squeeze and excitation of one.
+TEST(Layout, ProductsOfNhwcTensorsOfTheUserMoveNothing) {
+  Net net;
+  const ValueId x = net.Input("x", {1, 5, 7, 3});
+  const ValueId y = net.ConvOf(net.TransposeOf(x, {0, 3, 1, 2}), 8);
+  const ValueId mean = net.Add(Reduce{ReduceOp::kMean, {2, 3}}, {y}, {1, 8, 1, 1});
+  const ValueId gate = net.TransposeOf(net.ConvOf(mean, 8), {0, 2, 3, 1});
+  const ValueId scaled =
+      net.Bin(BinaryOp::kMul, net.TransposeOf(y, {0, 2, 3, 1}), net.Relu(gate), "scaled");
+  const ValueId z = net.ConvOf(net.TransposeOf(scaled, {0, 3, 1, 2}), 4);
+  const Graph after = Checked(net.Done({net.TransposeOf(z, {0, 2, 3, 1}, "out")}), 0);
+  EXPECT_EQ(Named(after, "scaled").shape, (Shape{1, 5, 7, 8}));
+  EXPECT_EQ(Named(after, "scaled").layout, Layout::kPlain);
+}
+
 TEST(Layout, WeightsBehindFlattenArePermuted) {
   Net net;
   const ValueId x = net.Input("x", {2, 1, 5, 7});

@@ -82,6 +82,22 @@ TEST(VerdictTest, AConstantOrANanIsBad) {
   EXPECT_EQ(GradeOf(Output({1, 4, 1, 1}, {{0.1f, NAN, 0.1f, 0.1f}}), reference), Grade::kBad);
 }
 
+TEST(VerdictTest, SmallProbabilitiesWithinAStepAreGood) {
+  OutputValues reference = Output({1, 1, 1, 4}, {{1e-4f, 2e-4f, 1e-3f, 1e-5f}});
+  const OutputValues zeros = Output({1, 1, 1, 4}, {{0, 0, 0, 0}});
+  EXPECT_EQ(GradeOf(zeros, reference), Grade::kBad);  // of numbers that could be anything
+  reference.bound = 1;
+  EXPECT_EQ(GradeOf(zeros, reference), Grade::kGood);
+  Verdict verdict;
+  verdict.grade = Grade::kGood;
+  verdict.outputs = CompareOutputs({zeros}, {reference});
+  EXPECT_THAT(CheckLine(verdict), HasSubstr("every number within a step of 8 bits"));
+  reference.samples[0][3] = 0.02f;  // one that is lost
+  EXPECT_EQ(GradeOf(zeros, reference), Grade::kBad);
+  reference.samples[0][3] = NAN;
+  EXPECT_EQ(GradeOf(zeros, reference), Grade::kBad);
+}
+
 TEST(VerdictTest, IntegersCountByTheShareThatAgrees) {
   const OutputValues reference = Output({1, 2, 2}, {{1, 2, 3, 4}}, DType::kS64);
   EXPECT_EQ(GradeOf(reference, reference), Grade::kGood);

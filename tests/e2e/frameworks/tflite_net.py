@@ -107,6 +107,18 @@ class Net:
             operator.builtinOptions = table
         self.operators.append(operator)
 
+    def custom(self, name, inputs, outputs, options):
+        """An operator that is no part of LiteRT; options: bytes."""
+        made = schema.OperatorCodeT()
+        made.builtinCode = made.deprecatedBuiltinCode = schema.BuiltinOperator.CUSTOM
+        made.customCode, made.version = name, 1
+        self.codes.append(made)
+        operator = schema.OperatorT()
+        operator.opcodeIndex = len(self.codes) - 1
+        operator.inputs, operator.outputs = list(inputs), list(outputs)
+        operator.customOptions = np.frombuffer(options, np.uint8)
+        self.operators.append(operator)
+
     def graph(self, inputs, outputs, name):
         graph = schema.SubGraphT()
         graph.tensors, graph.operators = self.tensors, self.operators
