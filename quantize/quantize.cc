@@ -13,6 +13,7 @@
 #include "quantize/encodable.h"
 #include "quantize/int16_plan.h"
 #include "quantize/ops/channel_affine.h"
+#include "quantize/ops/function_chains.h"
 #include "quantize/ops/function_scales.h"
 #include "quantize/ops/fuse_post_ops.h"
 #include "quantize/ops/fuse_slopes.h"
@@ -133,7 +134,7 @@ void KeepInt16Sums(const Graph& graph, const ValueTypes& types, ChannelAffines* 
 
 QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
                          PostOpPlan post_ops, const QuantizeOptions& options,
-                         const RecurrentCells& cells = {}) {
+                         const RecurrentCells& cells = {}, const FunctionChains& chains = {}) {
   Emitter emitter(graph, types, options);
   for (auto& [n, fused] : post_ops.of) emitter.SetPostOps(graph.nodes()[n], std::move(fused));
   RecurrentEmitter recurrent(emitter, cells);
@@ -149,7 +150,9 @@ QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const
     const Node& node = graph.nodes()[n];
     emitter.ReadBytes();
     if (recurrent.Emit(n)) continue;
-    if (elsewhere.contains(n) || post_ops.taken.contains(n) || affines.taken.contains(n)) continue;
+    if (elsewhere.contains(n) || post_ops.taken.contains(n) || affines.taken.contains(n) ||
+        chains.taken.contains(n))
+      continue;
     if (const auto affine = affines.of.find(n); affine != affines.of.end()) {
       emitter.Begin(node);
       EmitChannelAffine(emitter, node, affine->second);
@@ -160,7 +163,9 @@ QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const
       continue;
     }
     emitter.Begin(node);
-    if (types.types[node.outputs[0].index()].channel_zeros != nullptr) {
+    if (const auto chain = chains.of.find(n); chain != chains.of.end()) {
+      EmitFunctionChain(emitter, chain->second);
+    } else if (types.types[node.outputs[0].index()].channel_zeros != nullptr) {
       emitter.Alias(node.outputs[0], node.inputs[0]);  // its readers take the zero points off
     } else if (std::holds_alternative<Quantize>(node.op)) {
       EmitModelQuantize(emitter, node);
@@ -257,9 +262,19 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
     PlanInt16(graph, plan, open, options, cells, bound, products, &types, &int16_report);
   }
   FindSlopes(graph, plan, types, options, NodesOf(cells), &post_ops);
-  FindFunctionScales(graph, plan, options, NodesOf(cells), range_options.fixed, &types, &post_ops);
-  QuantizeResult result = EmitGraph(graph, plan, types, std::move(post_ops), options, cells);
-  result.report.notes = FindSensitive(graph, plan, types, table, NodesOf(cells));
+  std::set<size_t> others = NodesOf(cells);
+  others.insert(post_ops.taken.begin(), post_ops.taken.end());
+  std::set<std::string> given;
+  for (const auto& [name, range] : range_options.fixed) given.insert(name);
+  const FunctionChains chains = FindFunctionChains(graph, plan, options, others, given);
+  FindFunctionScales(graph, plan, options, NodesOf(cells), range_options.fixed, chains, &types,
+                     &post_ops);
+  QuantizeResult result =
+      EmitGraph(graph, plan, types, std::move(post_ops), options, cells, chains);
+  // Only the first of a chain reads bytes.
+  std::set<size_t> unread = NodesOf(cells);
+  for (const auto& [last, nodes] : chains.of) unread.insert(nodes.begin() + 1, nodes.end());
+  result.report.notes = FindSensitive(graph, plan, types, table, unread);
   result.report.notes.insert(result.report.notes.end(), int16_report.notes.begin(),
                              int16_report.notes.end());
   result.report.range_changes = std::move(ranges.changes);

@@ -36,19 +36,31 @@ bool PairsPRelu(const Graph& graph, const Node& node, const Arithmetic& rules) {
 }
 
 // What the profile would make of tensors that have one channel each, with that channel's scales.
-QChannelTables TablesOfChannels(const ByteLayer& layer, const Unary& op, size_t channels,
-                                const Arithmetic& rules) {
-  const Unary function(op.op, op.alpha, op.beta);
+QChannelTables TablesOfChannels(const ByteLayer& layer, const ValueFunction& function,
+                                size_t channels,
+                                const std::function<QTable(const ByteLayer&)>& table_of) {
   QChannelTables tables;
-  tables.table_of_channel = TableOfChannel(op, channels, [&](int32_t i, int32_t o) {
+  tables.table_of_channel = TableOfChannel(function, channels, [&](int32_t i, int32_t o) {
     ByteLayer own = layer;
     own.x.quant.scale = std::ldexp(layer.x.quant.scale, i);
     own.x.negative_scale = std::ldexp(layer.x.negative_scale, i);
     own.y.quant.scale = std::ldexp(layer.y.quant.scale, o);
-    const QTable table = rules.MakeUnary(own, function);
+    const QTable table = table_of(own);
     tables.entries.insert(tables.entries.end(), table.entries.begin(), table.entries.end());
   });
   return tables;
+}
+
+void EmitTable(Emitter& emitter, const Node& node, const ValueFunction& function,
+               const std::function<QTable(const ByteLayer&)>& table_of) {
+  const ByteLayer layer{emitter.Type(function.x), emitter.Type(node.outputs[0])};
+  Op op = table_of(layer);
+  if (function.scales_channels()) {
+    const auto channels = static_cast<size_t>(emitter.old().value(function.x).shape.back());
+    op = TablesOfChannels(layer, function, channels, table_of);
+  }
+  const ValueId input = emitter.Int(function.x);
+  emitter.AddNode(node.name, std::move(op), {input}, emitter.DefineInt(node.outputs[0]));
 }
 
 }  // namespace
@@ -101,11 +113,16 @@ void EmitPRelu(Emitter& emitter, const Node& node) {
 }
 
 void EmitUnary(Emitter& emitter, const Node& node, const Unary& op) {
-  const Arithmetic& rules = RulesOf(emitter);
-  const ByteLayer layer = LayerOfBytes(emitter, node);
-  if (!op.scales_channels()) return EmitByteOp(emitter, node, rules.MakeUnary(layer, op));
-  const auto channels = static_cast<size_t>(emitter.old().value(node.inputs[0]).shape.back());
-  EmitByteOp(emitter, node, TablesOfChannels(layer, op, channels, rules));
+  const Unary function(op.op, op.alpha, op.beta);
+  EmitTable(emitter, node, {node.inputs[0], {}, op.input_exponents, op.output_exponents},
+            [&](const ByteLayer& layer) { return RulesOf(emitter).MakeUnary(layer, function); });
+}
+
+void EmitValueFunction(Emitter& emitter, const Node& node, const ValueFunction& function) {
+  if (emitter.Type(function.x).is_s16() || emitter.Type(node.outputs[0]).is_s16())
+    return EmitValueFunctionInt16(emitter, node, function);
+  EmitTable(emitter, node, function,
+            [&](const ByteLayer& layer) { return RulesOf(emitter).Table(layer, function.f); });
 }
 
 }  // namespace rshift

@@ -124,17 +124,18 @@ double FunctionError(const std::vector<HeldFunction>& functions, double low, dou
 namespace {
 
 // One for each pair of exponents that equalization has given channels.
-std::vector<HeldFunction> FunctionsOf(const Unary& op, size_t channels, const IntType& y) {
+std::vector<HeldFunction> FunctionsOf(const ValueFunction& function, size_t channels,
+                                      const IntType& y) {
   std::map<std::pair<int32_t, int32_t>, double> pairs;
-  for (size_t c = 0; c < (op.scales_channels() ? channels : 1); ++c) ++pairs[op.ExponentsOf(c)];
+  for (size_t c = 0; c < (function.scales_channels() ? channels : 1); ++c)
+    ++pairs[function.ExponentsOf(c)];
   std::vector<HeldFunction> functions;
-  const Unary function(op.op, op.alpha, op.beta);
   const double low = y.qmin() - y.quant.zero_point, high = y.qmax() - y.quant.zero_point;
   for (const auto& [exponents, count] : pairs) {
     const double in = std::ldexp(1.0, exponents.first);
     const double quantum = std::ldexp(static_cast<double>(y.quant.scale), exponents.second);
     functions.push_back(
-        {[=](double x) { return std::clamp(Evaluate(function, x * in) / quantum, low, high); },
+        {[=, f = function.f](double x) { return std::clamp(f(x * in) / quantum, low, high); },
          count});
   }
   return functions;
@@ -149,8 +150,10 @@ bool IsNormal(const FunctionScales& scales) {
 
 void FindFunctionScales(const Graph& graph, const QuantizationPlan& plan,
                         const QuantizeOptions& options, const std::set<size_t>& others,
-                        const std::map<std::string, ValueRange>& given, ValueTypes* types,
-                        PostOpPlan* post_ops) {
+                        const std::map<std::string, ValueRange>& given,
+                        const FunctionChains& chains, ValueTypes* types, PostOpPlan* post_ops) {
+  std::map<size_t, std::vector<size_t>> chain_of;  // by the first node
+  for (const auto& [last, nodes] : chains.of) chain_of[nodes.front()] = nodes;
   for (const auto [n, r] : FindProductReaders(graph, plan, *types, options, others, *post_ops)) {
     const Node& reader = graph.nodes()[r];
     const auto* unary = std::get_if<Unary>(&reader.op);
@@ -158,9 +161,13 @@ void FindFunctionScales(const Graph& graph, const QuantizationPlan& plan,
     if (unary == nullptr || !IsSmooth(unary->op) || given.contains(graph.value(middle).name))
       continue;
     IntType& type = types->types[middle.index()];
+    const auto chain = chain_of.find(r);
+    const std::vector<size_t> nodes = chain == chain_of.end() ? std::vector{r} : chain->second;
+    const ValueId y = graph.nodes()[nodes.back()].outputs[0];
+    if (!types->int16.empty() && types->int16[y.index()].quant.scale > 0) continue;
     const std::vector<HeldFunction> functions =
-        FunctionsOf(*unary, static_cast<size_t>(graph.value(middle).shape.back()),
-                    types->types[reader.outputs[0].index()]);
+        FunctionsOf(FunctionOfChain(graph, nodes),
+                    static_cast<size_t>(graph.value(middle).shape.back()), types->types[y.index()]);
     const double low = std::min(type.RealOf(type.qmin()), 0.0);
     const double high = std::max(type.RealOf(type.qmax()), 0.0);
     const FunctionScales scales = ChooseFunctionScales(functions, low, high, type.qmin());

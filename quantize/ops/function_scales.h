@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "quantize/ops/function_chains.h"
 #include "quantize/ops/fuse_post_ops.h"
 
 namespace rshift {
@@ -43,11 +44,11 @@ double FunctionError(const std::vector<HeldFunction>& functions, double low, dou
 // and end where the function does: NUMERICS.md section 10.1. Sets the types of such bytes in
 // `types`, and FusedPostOps::slopes of the products that write them, wherever the error becomes
 // smaller by a fifth. `given`: ranges by tensor that the user has set; those tensors keep their
-// scale. The rest of the arguments: FindProductReaders.
+// scale. Of a chain the function is the whole of it. The rest of the arguments: FindProductReaders.
 void FindFunctionScales(const Graph& graph, const QuantizationPlan& plan,
                         const QuantizeOptions& options, const std::set<size_t>& others,
-                        const std::map<std::string, ValueRange>& given, ValueTypes* types,
-                        PostOpPlan* post_ops);
+                        const std::map<std::string, ValueRange>& given,
+                        const FunctionChains& chains, ValueTypes* types, PostOpPlan* post_ops);
 
 }  // namespace rshift
 

@@ -237,26 +237,6 @@ void EmitPReluOfChannels(Emitter& emitter, const Node& node) {
                   {positive, scaled}, emitter.DefineInt(old_y));
 }
 
-// A table for each pair of exponents, straight lines in any case.
-void EmitFunctionOfChannels(Emitter& emitter, const Node& node, const Unary& op) {
-  const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
-  const IntType x = emitter.Int16Type(old_x, kBytesFactor), y = emitter.Type(old_y);
-  const ValueId input = emitter.Int16(old_x, kBytesFactor);
-  const Unary function(op.op, op.alpha, op.beta);
-  const std::function<double(double)> f = [&](double v) { return Evaluate(function, v); };
-  QChannelTablesS16 tables;
-  tables.clamp = {y.qmin(), y.qmax()};
-  const auto channels = static_cast<size_t>(emitter.old().value(old_x).shape.back());
-  tables.table_of_channel = TableOfChannel(op, channels, [&](int32_t i, int32_t o) {
-    IntType own_x = x, own_y = y;
-    own_x.quant.scale = std::ldexp(x.quant.scale, i);
-    own_y.quant.scale = std::ldexp(y.quant.scale, o);
-    const std::vector<int32_t> lines = Function(own_x, own_y, f).Entries(numerics::kTableStepBits);
-    tables.interpolated.insert(tables.interpolated.end(), lines.begin(), lines.end());
-  });
-  emitter.AddNode(node.name, std::move(tables), {input}, emitter.DefineInt(old_y));
-}
-
 void EmitPReluInt16(Emitter& emitter, const Node& node) {
   const Value& slope = emitter.old().value(node.inputs[1]);
   RequireFinite(node, slope);
@@ -310,6 +290,25 @@ void EmitRowNormInt16(Emitter& emitter, const Node& node, const RowNorm& op) {
 
 }  // namespace
 
+// Of channels with exponents a table for each pair of them, straight lines in any case.
+void EmitValueFunctionInt16(Emitter& emitter, const Node& node, const ValueFunction& function) {
+  if (!function.scales_channels()) return EmitFunction(emitter, node, function.x, function.f);
+  const IntType x = emitter.Int16Type(function.x, kBytesFactor), y = emitter.Type(node.outputs[0]);
+  const ValueId input = emitter.Int16(function.x, kBytesFactor);
+  QChannelTablesS16 tables;
+  tables.clamp = {y.qmin(), y.qmax()};
+  const auto channels = static_cast<size_t>(emitter.old().value(function.x).shape.back());
+  tables.table_of_channel = TableOfChannel(function, channels, [&](int32_t i, int32_t o) {
+    IntType own_x = x, own_y = y;
+    own_x.quant.scale = std::ldexp(x.quant.scale, i);
+    own_y.quant.scale = std::ldexp(y.quant.scale, o);
+    const std::vector<int32_t> lines =
+        Function(own_x, own_y, function.f).Entries(numerics::kTableStepBits);
+    tables.interpolated.insert(tables.interpolated.end(), lines.begin(), lines.end());
+  });
+  emitter.AddNode(node.name, std::move(tables), {input}, emitter.DefineInt(node.outputs[0]));
+}
+
 bool HasInt16Form(const Graph& graph, const Node& node) {
   if (MovesInput(graph, node)) return true;
   return std::visit(
@@ -349,12 +348,10 @@ bool EmitInt16(Emitter& emitter, const Node& node) {
   if (emitter.rules().ModelInt16() != nullptr) return EmitModelInt16(emitter, node);
   return std::visit(Overloaded{[&](const Binary& op) { return EmitBinaryInt16(emitter, node, op); },
                                [&](const Unary& op) {
-                                 if (op.scales_channels()) {
-                                   EmitFunctionOfChannels(emitter, node, op);
-                                   return true;
-                                 }
-                                 EmitFunction(emitter, node, node.inputs[0],
-                                              [&op](double v) { return Evaluate(op, v); });
+                                 EmitValueFunctionInt16(
+                                     emitter, node,
+                                     {node.inputs[0], [&op](double v) { return Evaluate(op, v); },
+                                      op.input_exponents, op.output_exponents});
                                  return true;
                                },
                                [&](const LeakyRelu& op) {

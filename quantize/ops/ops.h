@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -97,11 +98,25 @@ void EmitLeakyRelu(Emitter& emitter, const Node& node, const LeakyRelu& op);
 OpSupport SupportPRelu(const Graph& graph, const Node& node, const Arithmetic& rules);
 void EmitPRelu(Emitter& emitter, const Node& node);
 OpSupport SupportUnary(const Unary& op);
+void EmitUnary(Emitter& emitter, const Node& node, const Unary& op);
+
+// y = f(x). Channels may have scales of their own: those of x and y times 2^exponent, as of Unary.
+struct ValueFunction {
+  ValueId x;  // old
+  std::function<double(double)> f;
+  std::vector<int32_t> input_exponents{}, output_exponents{};
+  bool scales_channels() const { return !input_exponents.empty() || !output_exponents.empty(); }
+  std::pair<int32_t, int32_t> ExponentsOf(size_t channel) const {
+    return {input_exponents.empty() ? 0 : input_exponents[channel],
+            output_exponents.empty() ? 0 : output_exponents[channel]};
+  }
+};
 // For each channel of a function with scales of channels the number of its table, at most 255.
 // `append(input exponent, output exponent)` is called for each table in the order of the numbers.
-std::vector<uint8_t> TableOfChannel(const Unary& op, size_t channels,
+std::vector<uint8_t> TableOfChannel(const ValueFunction& function, size_t channels,
                                     const std::function<void(int32_t, int32_t)>& append);
-void EmitUnary(Emitter& emitter, const Node& node, const Unary& op);
+// Writes the node's output as the profile's table of f, of bytes or of 16 bits.
+void EmitValueFunction(Emitter& emitter, const Node& node, const ValueFunction& function);
 
 // Linear and cubic.
 OpSupport SupportResize(const Graph& graph, const Node& node, const Resize& op,
@@ -125,6 +140,8 @@ void EmitPad(Emitter& emitter, const Node& node, const Pad& op);
 bool HasInt16Form(const Graph& graph, const Node& node);
 // Writes it; false where the rules of 8 bits do, which see the types.
 bool EmitInt16(Emitter& emitter, const Node& node);
+// Of a function that reads or writes s16.
+void EmitValueFunctionInt16(Emitter& emitter, const Node& node, const ValueFunction& function);
 // Of both (int16_activations.cc): Softmax, products of two activations, Max and Min.
 bool HasSoftmaxOfInt16(const Graph& graph, const Node& node, const Softmax& op);
 bool HasProductOfInt16(const Graph& graph, const Node& node);

@@ -36,12 +36,12 @@ OpSupport SupportUnary(const Unary& op) {
   return {OpKind::kFunction, ""};
 }
 
-std::vector<uint8_t> TableOfChannel(const Unary& op, size_t channels,
+std::vector<uint8_t> TableOfChannel(const ValueFunction& function, size_t channels,
                                     const std::function<void(int32_t, int32_t)>& append) {
   std::map<std::pair<int32_t, int32_t>, uint8_t> numbers;  // by the exponents of input and output
   std::vector<uint8_t> of_channel;
   for (size_t c = 0; c < channels; ++c) {
-    const std::pair<int32_t, int32_t> exponents = op.ExponentsOf(c);
+    const std::pair<int32_t, int32_t> exponents = function.ExponentsOf(c);
     const auto [at, is_new] = numbers.try_emplace(exponents, static_cast<uint8_t>(numbers.size()));
     of_channel.push_back(at->second);
     if (is_new) append(exponents.first, exponents.second);

@@ -696,7 +696,8 @@ struct Run {
   }
   Tensor operator()(const QTableS16& op) const {
     int bits = 3;
-    while ((65536 >> bits) + 1 > static_cast<int>(op.interpolated.size())) ++bits;
+    while (op.entries.empty() && (65536 >> bits) + 1 > static_cast<int>(op.interpolated.size()))
+      ++bits;
     return EachElement(c, [&](double v) {
       if (!op.entries.empty())
         return static_cast<double>(op.entries[static_cast<size_t>(v + 32768)]);
