@@ -32,8 +32,13 @@ void TranslateSquaredDifference(OpWriter& op) {
   op.GiveReal(op.Emit("Mul", {d, d}));
 }
 
+// Of integers (a - a mod b) / b, whose remainder has b's sign.
 void TranslateFloorDiv(OpWriter& op) {
-  op.CheckSupported(op.IsFloat(0), "divides integers; only floats are supported");
+  if (!op.IsFloat(0)) {
+    const std::string a = op.Stored(0), b = op.Stored(1);
+    const std::string multiple = op.Emit("Sub", {a, op.Emit("Mod", {a, b})});
+    return op.GiveStored(op.Emit("Div", {multiple, b}));
+  }
   op.GiveReal(op.Emit("Floor", {op.Emit("Div", {op.Real(0), op.Real(1)})}));
 }
 

@@ -94,12 +94,32 @@ void Refuse(const Operator& op, const std::string& reason, Translation& t) {
   for (const int i : Indices(op.outputs())) node.add_output(t.tensor_names[i]);
 }
 
+// Others than those of complex.cc do not know that complex numbers have a dimension more.
+bool ReadsComplexUnawares(const Operator& op, const File& file) {
+  const std::vector<int> inputs = Indices(op.inputs());
+  const bool reads = std::any_of(inputs.begin(), inputs.end(), [&](int i) {
+    return i >= 0 && file.tensor(i).type() == TensorType_COMPLEX64;
+  });
+  switch (file.CodeOf(op)) {
+    case BuiltinOperator_COMPLEX_ABS:
+    case BuiltinOperator_REAL:
+    case BuiltinOperator_IMAG:
+    case BuiltinOperator_CAST:
+    case BuiltinOperator_SQUEEZE:
+      return false;
+    default:
+      return reads;
+  }
+}
+
 void TranslateOperator(const Operator& op, Translation& t) {
   if (IsVariableOperator(t.file.CodeOf(op))) return TranslateVariable(op, t);
   const Translate translate = FindTranslate(t.file, op);
   const std::vector<int> outputs = Indices(op.outputs());
   if (translate == nullptr) {
     Refuse(op, "TensorFlow Lite operator is not supported", t);
+  } else if (ReadsComplexUnawares(op, t.file)) {
+    Refuse(op, "reads complex numbers; COMPLEX_ABS, REAL, IMAG, CAST and SQUEEZE may", t);
   } else {
     const int nodes = t.graph.node_size();
     const std::map<int, std::string> reals = t.reals;

@@ -30,6 +30,8 @@ void TranslateSqueeze(OpWriter& op) {
   if (options != nullptr && options->squeeze_dims() != nullptr) {
     axes.assign(options->squeeze_dims()->begin(), options->squeeze_dims()->end());
   }
+  // Complex numbers have a dimension of their own behind these (complex.cc).
+  for (int64_t& axis : axes) axis = op.Axis(axis, op.InRank(0));
   Names inputs = {op.Moved(0)};
   if (!axes.empty()) inputs.push_back(op.IntList(axes));
   op.GiveMoved(op.Emit("Squeeze", inputs));

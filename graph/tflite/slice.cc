@@ -1,4 +1,5 @@
 // Parts of a tensor.
+#include <algorithm>
 #include <limits>
 
 #include "graph/tflite/table.h"
@@ -58,12 +59,37 @@ Bounds ReadBounds(const OpWriter& op, const StridedSliceOptions& options) {
   return b;
 }
 
+// Ends that the model computes, from sizes of tensors for instance; what is open is so in all.
+std::string ComputedSlice(OpWriter& op, const StridedSliceOptions& options) {
+  const std::vector<int64_t> begin = op.Ints(1, "begins"), step = op.Ints(3, "strides");
+  const bool down = std::any_of(step.begin(), step.end(), [](int64_t s) { return s <= 0; });
+  op.CheckSupported(options.shrink_axis_mask() == 0 && !options.offset() && !down,
+                    "has ends that the model computes, and strides below 1, dropped dimensions or "
+                    "ends that are offsets beside them; leave one of them out");
+  op.Check(begin.size() == step.size(), "has ", begin.size(), " begins and ", step.size(),
+           " strides");
+  std::vector<int64_t> first, open, axes;
+  for (size_t d = 0; d < begin.size(); ++d) {
+    first.push_back(Has(options.begin_mask(), d) ? 0 : begin[d]);
+    open.push_back(Has(options.end_mask(), d) ? 1 : 0);
+    axes.push_back(static_cast<int64_t>(d));
+  }
+  std::string ends = op.List(2);
+  if (options.end_mask() != 0) {
+    const std::string is_open = op.Emit("Equal", {op.IntList(open), op.Scalar(1)});
+    ends = op.Emit("Where", {is_open, op.Scalar(kEnd), ends});
+  }
+  return op.Emit("Slice",
+                 {op.Moved(0), op.IntList(first), ends, op.IntList(axes), op.IntList(step)});
+}
+
 void TranslateStridedSlice(OpWriter& op) {
   const auto* options = op.Options<StridedSliceOptions>();
   op.Check(options != nullptr, "has no options; the file is damaged");
   op.CheckSupported(options->ellipsis_mask() == 0 && options->new_axis_mask() == 0,
                     "has an ellipsis or a new axis; slices of the dimensions that are there are "
                     "supported");
+  if (!op.IsConstant(2)) return op.GiveMoved(ComputedSlice(op, *options));
   const Bounds b = ReadBounds(op, *options);
   std::string y = op.Emit("Slice", {op.Moved(0), op.IntList(b.begin), op.IntList(b.end),
                                     op.IntList(b.axes), op.IntList(b.step)});

@@ -9,9 +9,9 @@ Translate FindBuiltin(BuiltinOperator code) {
   static const std::map<BuiltinOperator, Translate> kTable = [] {
     std::map<BuiltinOperator, Translate> table;
     for (const auto& family :
-         {ActivationEntries(), ConvEntries(), EltwiseEntries(), MatMulEntries(), MovementEntries(),
-          RecurrentEntries(), ReduceEntries(), ResizeEntries(), ShapeEntries(), SliceEntries(),
-          SpaceEntries(), VolumeEntries()}) {
+         {ActivationEntries(), ComplexEntries(), ConvEntries(), EltwiseEntries(), MatMulEntries(),
+          MovementEntries(), RecurrentEntries(), ReduceEntries(), ResizeEntries(), ShapeEntries(),
+          SliceEntries(), SpaceEntries(), VolumeEntries()}) {
       for (const Entry& entry : family) table.emplace(entry.code, entry.translate);
     }
     return table;

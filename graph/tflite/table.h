@@ -21,6 +21,7 @@ struct CustomEntry {
 
 // One list per operator family, each in the file of that name.
 std::span<const Entry> ActivationEntries();
+std::span<const Entry> ComplexEntries();
 std::span<const Entry> ConvEntries();
 std::span<const Entry> EltwiseEntries();
 std::span<const Entry> MatMulEntries();

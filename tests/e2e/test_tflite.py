@@ -184,6 +184,71 @@ def test_options_of_a_custom_operator_that_are_cut_off_are_refused(tmp_path):
     assert 'has options of 4 bytes, expected 12 or more' in error
 
 
+@pytest.mark.parametrize('parts', (['COMPLEX_ABS'], ['CAST'], ['REAL', 'IMAG']), ids='_'.join)
+@pytest.mark.parametrize('length', (64, 40))
+def test_spectra(parts, length, tmp_path):
+    """tf.signal.rfft as its converter writes it, against numpy, and LiteRT, which transforms powers of two."""
+    random, net = np.random.default_rng(6), tflite_net.Net()
+    x = net.tensor('x', (2, 5, 1, length), np.float32)
+    spectrum = net.tensor('spectrum', (2, 5, 1, length // 2 + 1), np.complex64)
+    flat = net.tensor('flat', (2, 5, length // 2 + 1), np.complex64)
+    net.operator('RFFT2D', [x, net.constant('lengths', np.array([1, length], np.int32))], [spectrum], 'Rfft2dOptions')
+    net.operator('SQUEEZE', [spectrum], [flat], 'SqueezeOptions', squeezeDims=[-2])
+    outputs = [net.tensor(part, (2, 5, length // 2 + 1), np.float32) for part in parts]
+    for part, y in zip(parts, outputs):
+        net.operator(part, [flat], [y], **({'options': 'CastOptions'} if part == 'CAST' else {}))
+    content, sample = net.bytes([x], outputs), random.normal(size=(2, 5, 1, length)).astype(np.float32)
+    made = np.fft.rfft(sample.astype(np.float64))[:, :, 0]
+    numpy_goal = {'COMPLEX_ABS': np.abs(made), 'CAST': made.real, 'REAL': made.real, 'IMAG': made.imag}
+    ours = ours_of(content, {'x': sample}, tmp_path, '--mode', 'f32')
+    goal = litert.outputs_of(content, 'tflite-ruy', {'x': sample}) if length == 64 else numpy_goal
+    for part in parts:
+        np.testing.assert_allclose(ours[part], numpy_goal[part], rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(ours[part], goal[part], rtol=1e-4, atol=1e-4)
+
+
+def test_what_cannot_read_complex_numbers_is_refused(tmp_path):
+    net = tflite_net.Net()
+    x, spectrum = net.tensor('x', (2, 1, 8), np.float32), net.tensor('spectrum', (2, 1, 5), np.complex64)
+    moved, y = net.tensor('moved', (5, 1, 2), np.complex64), net.tensor('y', (5, 1, 2), np.float32)
+    net.operator('RFFT2D', [x, net.constant('lengths', np.array([1, 8], np.int32))], [spectrum], 'Rfft2dOptions')
+    net.operator('TRANSPOSE', [spectrum, net.constant('order', np.array([2, 1, 0], np.int32))], [moved], 'TransposeOptions')
+    net.operator('COMPLEX_ABS', [moved], [y])
+    (tmp_path / 'net.tflite').write_bytes(net.bytes([x], [y]))
+    said = pipeline.call('model_deploy', tmp_path / 'net.tflite', '-o', tmp_path / 'net.rshift', '--mode', 'f32')
+    assert said.returncode == 1 and "'moved' (tflite:TRANSPOSE): reads complex numbers" in said.stderr
+
+
+@pytest.mark.parametrize('open_rows', (False, True))
+def test_sizes_that_the_model_computes_from_its_shapes(open_rows, tmp_path):
+    """As tf.signal.frame: whole divisions of a length, and ends of a slice that they give."""
+    random, net = np.random.default_rng(8), tflite_net.Net()
+    x, shape = net.tensor('x', (3, 37), np.float32), net.tensor('shape', (2,), np.int32)
+    whole, ends = net.tensor('whole', (2,), np.int32), net.tensor('ends', (2,), np.int32)
+    tens = net.constant('tens', np.array([1, 10], np.int32))
+    y = net.tensor('y', (3, 28), np.float32)
+    net.operator('SHAPE', [x], [shape], 'ShapeOptions', outType=2)
+    net.operator('FLOOR_DIV', [shape, tens], [whole])
+    net.operator('MUL', [whole, tens], [ends], 'MulOptions')
+    net.operator('STRIDED_SLICE', [x, net.constant('begins', np.array([0, 2], np.int32)), ends, net.constant('ones', np.ones(2, np.int32))], [y],
+                 'StridedSliceOptions', endMask=int(open_rows))
+    content, sample = net.bytes([x], [y]), random.normal(size=(3, 37)).astype(np.float32)
+    goal = litert.outputs_of(content, 'tflite-ref', {'x': sample})['y']
+    ours = ours_of(content, {'x': sample}, tmp_path, '--mode', 'f32')['y']
+    assert goal.shape == (3, 28) and (ours == goal).all()
+
+
+def test_whole_divisions_of_integers_round_down(tmp_path):
+    net = tflite_net.Net()
+    a, b = net.tensor('a', (6,), np.int32), net.tensor('b', (6,), np.int32)
+    y = net.tensor('y', (6,), np.int32)
+    net.operator('FLOOR_DIV', [a, b], [y], 'FloorDivOptions')
+    samples = {'a': np.array([7, -7, 7, -7, 6, 0], np.int32), 'b': np.array([3, 3, -3, -3, -2, 5], np.int32)}
+    content = net.bytes([a, b], [y])
+    goal = litert.outputs_of(content, 'tflite-ref', samples)['y']
+    assert (ours_of(content, samples, tmp_path, '--mode', 'f32')['y'] == goal).all()
+
+
 @pytest.mark.parametrize('profile', litert.WAYS)
 def test_variables_are_carried_from_run_to_run(profile, tmp_path):
     """The bytes of LiteRT, whose interpreter keeps the variables, frame by frame."""

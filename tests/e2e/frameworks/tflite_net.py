@@ -6,14 +6,14 @@ from ai_edge_litert import schema_py_generated as schema
 
 TYPES = {np.dtype(name): getattr(schema.TensorType, code) for name, code in (
     ('float32', 'FLOAT32'), ('float16', 'FLOAT16'), ('int8', 'INT8'), ('uint8', 'UINT8'),
-    ('int16', 'INT16'), ('int32', 'INT32'), ('int64', 'INT64'), ('bool', 'BOOL'))}
+    ('int16', 'INT16'), ('int32', 'INT32'), ('int64', 'INT64'), ('bool', 'BOOL'), ('complex64', 'COMPLEX64'))}
 PADDINGS = {'SAME': schema.Padding.SAME, 'VALID': schema.Padding.VALID}
 ACTIVATIONS = {name: getattr(schema.ActivationFunctionType, name.upper())
                for name in ('none', 'relu', 'relu6', 'relu_n1_to_1')}
 # Versions under which LiteRT takes the types that are written here; 2 for the others.
 VERSIONS = {'CONV_2D': 3, 'DEPTHWISE_CONV_2D': 3, 'FULLY_CONNECTED': 4, 'TRANSPOSE_CONV': 3} | dict.fromkeys(
     ('ADD_N', 'ASSIGN_VARIABLE', 'CALL_ONCE', 'CEIL', 'CUMSUM', 'DENSIFY', 'DEPTH_TO_SPACE', 'ELU', 'EXPAND_DIMS', 'FLOOR', 'HARD_SWISH', 'NEG', 'POW', 'PRELU',
-     'CONV_3D', 'CONV_3D_TRANSPOSE', 'L2_POOL_2D', 'LOCAL_RESPONSE_NORMALIZATION', 'READ_VARIABLE', 'RELU_N1_TO_1', 'RESHAPE', 'REVERSE_SEQUENCE', 'ROUND', 'SCATTER_ND', 'SQUARE', 'SQUEEZE', 'VAR_HANDLE'), 1)
+     'COMPLEX_ABS', 'CONV_3D', 'CONV_3D_TRANSPOSE', 'FLOOR_DIV', 'IMAG', 'REAL', 'RFFT2D', 'SHAPE', 'L2_POOL_2D', 'LOCAL_RESPONSE_NORMALIZATION', 'READ_VARIABLE', 'RELU_N1_TO_1', 'RESHAPE', 'REVERSE_SEQUENCE', 'ROUND', 'SCATTER_ND', 'SQUARE', 'SQUEEZE', 'VAR_HANDLE'), 1)
 
 
 class Net:
