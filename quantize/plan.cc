@@ -14,6 +14,7 @@
 #include "quantize/qdq.h"
 #include "quantize/ranges/propagation_rules.h"
 #include "quantize/ranges/table_match.h"
+#include "quantize/spectra.h"
 
 namespace rshift {
 namespace {
@@ -88,6 +89,16 @@ class Planner {
         "is for a Concat of outputs that joins values with far wider ones, as probabilities with "
         "boxes: one scale would round them away; mode: int8 for the Concat in --config makes both "
         "integer");
+  }
+
+  // In tpu alone: other profiles do as their frameworks do.
+  void KeepSpectraFloat(const QuantizeConfig& config) {
+    std::vector<bool> spectra = SpectralNodes(graph_);
+    for (size_t n = 0; n < spectra.size(); ++n)
+      spectra[n] = spectra[n] && !LayerOf(graph_, graph_.nodes()[n], config).float32.has_value();
+    KeepFloat(spectra,
+              "is for a Fourier transform, whose bins lie orders of magnitude apart: one scale "
+              "would round most of them away; mode: int8 for it in --config makes it integer");
   }
 
   QuantizationPlan Run() {
@@ -276,6 +287,7 @@ QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config, cons
                           const CalibrationTable& table) {
   if (HoldsQuantization(graph)) return PlanQdq(graph, config, profile).plan;
   Planner planner(graph, config, profile, table);
+  if (profile.id == ProfileId::kTpu) planner.KeepSpectraFloat(config);
   // Frameworks join their outputs in integers.
   if (profile.id != ProfileId::kTpu || !planner.HasOutputJoins(table)) return planner.Run();
   QuantizeOptions options;

@@ -366,6 +366,7 @@ struct Run {
   Tensor operator()(const Unary& op) const {
     const auto function = [&](double v) {
       if (op.op == UnaryOp::kTanh) return std::tanh(v);
+      if (op.op == UnaryOp::kLog) return std::log(v);
       if (op.op == UnaryOp::kHardSwish) return v * std::clamp(v / 6 + 0.5, 0.0, 1.0);
       const double logistic = 1 / (1 + std::exp(-v));
       if (op.op == UnaryOp::kSilu) return v * logistic;

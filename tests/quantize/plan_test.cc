@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/quantize/little_graph.h"
 
@@ -44,6 +47,64 @@ TEST(PlanTest, FunctionsAmongFloatNodesStayFloat) {
   const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), FloatLogSoftmax());
   EXPECT_EQ(r.report.float_nodes.size(), 4u);
   EXPECT_EQ(r.graph.nodes().size(), 4u);
+}
+
+// x [2, 16] times a window, its spectrum's real part, squared, through filters, then a logarithm.
+LittleGraph Spectrogram() {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {2, 16});
+  const ValueId window = little.RandomConstant("window", {16}, 0.5f, 1);
+  const ValueId cut = little.Add("cut", Binary{BinaryOp::kMul, {}}, {x, window}, {2, 16});
+  std::vector<float> waves;
+  for (int k = 0; k < 16; ++k) {
+    for (int n = 0; n < 9; ++n)
+      waves.push_back(static_cast<float>(-0.25 * std::sin(2 * std::numbers::pi * k * n / 16)));
+  }
+  const ValueId bins =
+      little.Add("bins", MatMul{}, {cut, little.Constant("waves", {16, 9}, waves)}, {2, 9});
+  const ValueId power = little.Add("power", Binary{BinaryOp::kMul, {}}, {bins, bins}, {2, 9});
+  const ValueId mel =
+      little.Add("mel", MatMul{}, {power, little.RandomConstant("filters", {9, 4}, 0, 1)}, {2, 4});
+  const ValueId safe = little.Add("safe", Binary{BinaryOp::kAdd, {}},
+                                  {mel, little.Constant("least", {}, {1e-3f})}, {2, 4});
+  const ValueId log = little.Add("log", Unary{UnaryOp::kLog}, {safe}, {2, 4});
+  little.Output(
+      little.Add("y", MatMul{}, {log, little.RandomConstant("w", {4, 3}, -1, 1)}, {2, 3}));
+  return little;
+}
+
+TEST(PlanTest, SpectraStayFloatUpToALogarithm) {
+  LittleGraph little = Spectrogram();
+  const CalibrationTable table = little.Calibrate();
+  QuantizeResult r = QuantizeGraph(little.graph(), table, {});
+  std::set<std::string> floats;
+  for (const auto& node : r.report.float_nodes) {
+    floats.insert(node.node);
+    EXPECT_THAT(node.reason, ::testing::HasSubstr("Fourier transform"));
+  }
+  EXPECT_THAT(floats, ::testing::UnorderedElementsAre("cut_node", "bins_node", "power_node",
+                                                      "mel_node", "safe_node", "log_node"));
+  QuantizeOptions options;
+  options.profile = {ProfileId::kTfLite};
+  r = QuantizeGraph(little.graph(), table, options);
+  EXPECT_TRUE(r.report.float_nodes.empty());
+  options = {};
+  options.config.types["MatMul"].float32 = false;  // asked for integers
+  r = QuantizeGraph(little.graph(), table, options);
+  for (const auto& node : r.report.float_nodes) EXPECT_NE(node.node, "bins_node");
+}
+
+TEST(PlanTest, OtherMatricesAreNoTransforms) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {2, 16});
+  std::vector<float> waves;
+  for (int k = 0; k < 16; ++k) {  // a cosine transform, whose angles are others
+    for (int n = 0; n < 9; ++n)
+      waves.push_back(static_cast<float>(std::cos(std::numbers::pi * (k + 0.5) * n / 16)));
+  }
+  little.Output(little.Add("y", MatMul{}, {x, little.Constant("waves", {16, 9}, waves)}, {2, 9}));
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  EXPECT_TRUE(r.report.float_nodes.empty());
 }
 
 TEST(PlanTest, ValuesChangeFormOnceForAllReaders) {
