@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kLeastLength = 8;
 constexpr int64_t kRowsChecked = 16;
 constexpr double kTolerance = 1e-3;  // of the largest entry
-constexpr float kEvenPower = 0.5f;
+constexpr float kMostCompressingPower = 0.5f;
 
 // The constant matrix that an activation is multiplied with; empty where there is none.
 std::span<const float> MatrixOf(const Graph& graph, const Node& node) {
@@ -54,26 +54,26 @@ bool IsTransform(const Graph& graph, const Node& node) {
 }
 
 // Makes a spectrum of one: mel filters.
-bool Sums(const Graph& graph, const Node& node) {
+bool HasFilters(const Graph& graph, const Node& node) {
   const std::span<const float> w = MatrixOf(graph, node);
   return !w.empty() && std::all_of(w.begin(), w.end(), [](float v) { return v >= 0; });
 }
 
-bool HasWeights(const Graph& graph, const Node& node) {
+bool MultipliesByWeights(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Conv>(node.op) || std::holds_alternative<ConvTranspose>(node.op))
     return true;
   return std::holds_alternative<MatMul>(node.op) && graph.value(node.inputs[1]).is_constant();
 }
 
-// The result is even whatever is read.
-bool Evens(const Graph& graph, const Node& node, const KnownBounds& bounds) {
+// The dynamic range of the result is that of ordinary activations.
+bool Compresses(const Graph& graph, const Node& node, const KnownBounds& bounds) {
   if (bounds.fills) return true;
   if (const auto* unary = std::get_if<Unary>(&node.op)) return unary->op == UnaryOp::kLog;
   const auto* binary = std::get_if<Binary>(&node.op);
   if (binary == nullptr || binary->op != BinaryOp::kPow) return false;
   const Value& power = graph.value(node.inputs[1]);
   return power.is_constant() && power.dtype == DType::kF32 && NumElements(power.shape) == 1 &&
-         power.constant->As<float>()[0] <= kEvenPower;
+         power.constant->As<float>()[0] <= kMostCompressingPower;
 }
 
 }  // namespace
@@ -88,9 +88,10 @@ std::vector<bool> SpectralNodes(const Graph& graph) {
       return id.valid() && spectral[static_cast<size_t>(id.index())];
     });
     const bool transforms = IsTransform(graph, node);
-    if (!transforms && (!reads || (HasWeights(graph, node) && !Sums(graph, node)))) continue;
+    if (!transforms && (!reads || (MultipliesByWeights(graph, node) && !HasFilters(graph, node))))
+      continue;
     nodes[n] = true;
-    if (!transforms && Evens(graph, node, bounds[node.outputs[0].index()])) continue;
+    if (!transforms && Compresses(graph, node, bounds[node.outputs[0].index()])) continue;
     for (const ValueId id : node.outputs) spectral[static_cast<size_t>(id.index())] = true;
   }
   const std::vector<std::vector<NodeId>> consumers = graph.Consumers();
@@ -98,7 +99,8 @@ std::vector<bool> SpectralNodes(const Graph& graph) {
     const Node& node = graph.nodes()[n];
     const ValueId y = node.outputs[0];
     const auto& readers = consumers[y.index()];
-    if (nodes[n] || HasWeights(graph, node) || graph.IsOutput(y) || readers.empty()) continue;
+    if (nodes[n] || MultipliesByWeights(graph, node) || graph.IsOutput(y) || readers.empty())
+      continue;
     nodes[n] = std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
       return nodes[static_cast<size_t>(reader.index())];
     });

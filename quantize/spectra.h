@@ -1,4 +1,4 @@
-// Spectra: what a Fourier transform gives, until a logarithm or a power makes its bins alike.
+// Spectra: what a Fourier transform gives, until a logarithm or a power compresses it.
 #ifndef RSHIFT_QUANTIZE_SPECTRA_H_
 #define RSHIFT_QUANTIZE_SPECTRA_H_
 
