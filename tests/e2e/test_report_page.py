@@ -163,7 +163,7 @@ HOSTILE = ('</script><script>document.title="hacked"</script>', '<img src=x oner
 
 def hostile_model(path):
     names = ['x', *(f'{name}/out' for name in HOSTILE)]
-    nodes = [helper.make_node('Sigmoid' if i % 2 else 'Neg', [names[i]], [names[i + 1]], name=name)
+    nodes = [helper.make_node('Softmax' if i % 2 else 'Neg', [names[i]], [names[i + 1]], name=name)
              for i, name in enumerate(HOSTILE)]
     graph = helper.make_graph(nodes, HOSTILE[0],
                               [helper.make_tensor_value_info('x', TensorProto.FLOAT, [1, 2, 3, 3])],
