@@ -147,6 +147,7 @@ FunctionChains FindFunctionChains(const Graph& graph, const QuantizationPlan& pl
 
 ValueFunction FunctionOfChain(const Graph& graph, const std::vector<size_t>& nodes) {
   std::vector<std::function<double(double)>> functions;
+  functions.reserve(nodes.size());
   for (const size_t n : nodes) functions.push_back(LinkOf(graph, graph.nodes()[n])->f);
   ValueFunction function;
   function.x = LinkOf(graph, graph.nodes()[nodes.front()])->x;
