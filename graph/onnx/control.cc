@@ -21,16 +21,21 @@ std::optional<bool> ConstantCondition(const OnnxNode& node, const Expr& conditio
   return IntElements(condition.value())[0] != 0;
 }
 
+const char* BranchName(bool taken) { return taken ? "then" : "else"; }
+
+std::vector<Expr> ImportBranch(OnnxNode& node, bool taken) {
+  return ImportBody(node, node.Body(taken ? "then_branch" : "else_branch"), BranchName(taken), {});
+}
+
 // Both branches of a condition that is computed must fit the shapes, though a run takes one of
 // them.
 std::vector<Expr> UndecidedBranch(OnnxNode& node, bool taken) {
-  const char* name = taken ? "then" : "else";
   try {
-    return ImportBody(node, node.Body(taken ? "then_branch" : "else_branch"), name, {});
+    return ImportBranch(node, taken);
   } catch (const Error& error) {
     const std::string text = error.what();
     if (text.find("--bind") != std::string::npos) throw;
-    Fail(error.code(), text, "; this is in the ", name, "-branch of ", node.where(),
+    Fail(error.code(), text, "; this is in the ", BranchName(taken), "-branch of ", node.where(),
          ", whose condition is computed from the model's input: where it is the same for all data, "
          "freeze the input that decides it with --bind");
   }
@@ -39,10 +44,7 @@ std::vector<Expr> UndecidedBranch(OnnxNode& node, bool taken) {
 void ImportIf(OnnxNode& node) {
   const Expr condition = In(node, 0);
   const std::optional<bool> known = ConstantCondition(node, condition);
-  const std::vector<Expr> first =
-      known ? ImportBody(node, node.Body(*known ? "then_branch" : "else_branch"),
-                         *known ? "then" : "else", {})
-            : UndecidedBranch(node, true);
+  const std::vector<Expr> first = known ? ImportBranch(node, *known) : UndecidedBranch(node, true);
   std::vector<Expr> results = first;
   if (!known) {  // both are computed, one is chosen
     const std::vector<Expr> second = UndecidedBranch(node, false);

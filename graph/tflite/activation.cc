@@ -74,12 +74,11 @@ void TranslateLrn(OpWriter& op) {
 }
 
 void TranslateCast(OpWriter& op) {
-  // Of complex numbers (complex.cc) the real part.
   if (op.In(0).type() == TensorType_COMPLEX64) {
     op.CheckSupported(op.Out().type() == TensorType_FLOAT32, "makes ",
                       EnumNameTensorType(op.Out().type()),
                       " of complex numbers; FLOAT32 is supported");
-    return op.GiveStored(op.Emit("Gather", {op.Stored(0), op.Scalar(0)}, {{"axis", int64_t{-1}}}));
+    return GiveComplexPart(op, 0);
   }
   const int64_t to = OnnxType(op.Out().type(), op.where());
   op.GiveStored(op.Emit("Cast", {op.Stored(0)}, {{"to", to}}));

@@ -19,10 +19,6 @@ void TranslateRfft2d(OpWriter& op) {
       op.Emit("DFT", {x, op.Scalar(lengths[1]), op.Scalar(-2)}, {{"onesided", int64_t{1}}}));
 }
 
-std::string PartOf(OpWriter& op, int64_t part) {
-  return op.Emit("Gather", {op.Stored(0), op.Scalar(part)}, {{"axis", int64_t{-1}}});
-}
-
 void TranslateMagnitude(OpWriter& op) {
   op.GiveStored(op.Emit("ReduceL2", {op.Stored(0), op.IntList({-1})}, {{"keepdims", int64_t{0}}}));
 }
@@ -30,11 +26,15 @@ void TranslateMagnitude(OpWriter& op) {
 constexpr Entry kComplexEntries[] = {
     {BuiltinOperator_RFFT2D, TranslateRfft2d},
     {BuiltinOperator_COMPLEX_ABS, TranslateMagnitude},
-    {BuiltinOperator_REAL, [](OpWriter& op) { op.GiveStored(PartOf(op, 0)); }},
-    {BuiltinOperator_IMAG, [](OpWriter& op) { op.GiveStored(PartOf(op, 1)); }},
+    {BuiltinOperator_REAL, [](OpWriter& op) { GiveComplexPart(op, 0); }},
+    {BuiltinOperator_IMAG, [](OpWriter& op) { GiveComplexPart(op, 1); }},
 };
 
 }  // namespace
+
+void GiveComplexPart(OpWriter& op, int64_t part) {
+  op.GiveStored(op.Emit("Gather", {op.Stored(0), op.Scalar(part)}, {{"axis", int64_t{-1}}}));
+}
 
 std::span<const Entry> ComplexEntries() { return kComplexEntries; }
 

@@ -35,6 +35,9 @@ std::span<const Entry> SpaceEntries();
 std::span<const Entry> VolumeEntries();
 std::span<const CustomEntry> CustomConvEntries();
 
+// Of complex numbers the real part (0) or the imaginary one (1).
+void GiveComplexPart(OpWriter& op, int64_t part);
+
 // Null when the operator is not supported.
 Translate FindTranslate(const File& file, const Operator& op);
 

@@ -42,15 +42,6 @@ std::function<double(double)> ScalarFunction(const Graph& graph, const Node& nod
 
 namespace {
 
-void EmitScalar(Emitter& emitter, const Node& node, const Binary& op, int scalar) {
-  const ValueId x = node.inputs[1 - scalar];
-  const ByteLayer layer{emitter.Type(x), emitter.Type(node.outputs[0])};
-  const QTable table =
-      RulesOf(emitter).Table(layer, ScalarFunction(emitter.old(), node, op, scalar));
-  const ValueId input = emitter.Int(x);
-  emitter.AddNode(node.name, table, {input}, emitter.DefineInt(node.outputs[0]));
-}
-
 // By a table, where the profile has a rule of its own for a tensor and one number.
 bool EmitIntegerScalar(Emitter& emitter, const Node& node, BinaryLayer layer, int scalar) {
   const Value& value = emitter.old().value(node.inputs[scalar]);
@@ -94,7 +85,8 @@ void EmitBinary(Emitter& emitter, const Node& node, const Binary& op) {
   const Arithmetic& rules = RulesOf(emitter);
   const int scalar = ScalarOperand(emitter.old(), node);
   if (scalar >= 0 && IsFunctionOfByte(op.op) && rules.ScalarIsTable(op.op)) {
-    EmitScalar(emitter, node, op, scalar);
+    const ValueId x = node.inputs[1 - scalar];
+    EmitValueFunction(emitter, node, {x, ScalarFunction(emitter.old(), node, op, scalar)});
     return;
   }
   BinaryLayer layer;

@@ -116,6 +116,8 @@ class ChainFinder {
       return {};
     const auto next = static_cast<size_t>(readers[0].index());
     if (!IsFunction(next) || ScalesInput(graph_.nodes()[next])) return {};
+    // Pairs of exponents of both ends could be more than the tables that a byte can number.
+    if (ScalesInput(graph_.nodes()[chain.front()]) && ScalesOutput(graph_.nodes()[next])) return {};
     return next;
   }
 

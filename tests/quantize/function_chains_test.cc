@@ -95,5 +95,22 @@ TEST(FunctionChainsTest, ExponentsOfChannels) {
   EXPECT_LE(OwnError(little, r, "y"), 0.501);
 }
 
+// 20 times 20 pairs of exponents would be more tables than a byte can number.
+TEST(FunctionChainsTest, ExponentsOfBothEndsAreTwoTables) {
+  const Shape shape = {1, 1, 2, 400};
+  LittleGraph little(11);
+  const ValueId x = little.Input("x", shape, -1, 1);
+  Unary first{UnaryOp::kSilu}, last{UnaryOp::kSilu};
+  for (int c = 0; c < 400; ++c) {
+    first.input_exponents.push_back(c % 20 - 10);
+    last.output_exponents.push_back(c / 20 - 10);
+  }
+  const ValueId a = little.Add("a", first, {x}, shape);
+  little.Output(little.Add("y", last, {a}, shape));
+  const QuantizeResult r =
+      QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
+  EXPECT_EQ(Count<QChannelTables>(r.graph), 2);
+}
+
 }  // namespace
 }  // namespace rshift::test
