@@ -66,6 +66,17 @@ struct DequantizeArgs {
   float* y = nullptr;
   float scale = 1.0f;  // numerics::DequantizeValue
 };
+// The same of s16 with zero point 0.
+struct QuantizeInt16Args {
+  const float* x = nullptr;
+  int16_t* y = nullptr;
+  float scale = 1.0f;
+};
+struct DequantizeInt16Args {
+  const int16_t* x = nullptr;
+  float* y = nullptr;
+  float scale = 1.0f;
+};
 
 // y[i] += the real value.
 struct AddRealArgs {
@@ -112,6 +123,9 @@ struct ElementwiseTable {
   Loop<QuantizeArgs> quantize[kRealRoundingCount];             // by division
   Loop<QuantizeArgs> quantize_reciprocal[kRealRoundingCount];  // by the reciprocal
   Loop<DequantizeArgs> dequantize;
+  Loop<QuantizeInt16Args> quantize_int16[kRealRoundingCount];
+  Loop<QuantizeInt16Args> quantize_int16_reciprocal[kRealRoundingCount];
+  Loop<DequantizeInt16Args> dequantize_int16;
   Loop<AddRealArgs> add_real;
   Loop<AverageRealArgs> average_real;
   Loop<AverageArgs> average;             // numerics::AveragePool

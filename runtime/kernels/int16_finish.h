@@ -11,19 +11,30 @@
 
 namespace rshift {
 
+// kHalfUp where every factor is below 1/2: a result is the high half of a 64-bit product, shifted
+// on:
+// ((sum multiplier + offset) >> 32) >> rshift, the offset with the bias and the half of the
+// rounding.
+struct S16HighWords {
+  const int32_t* multiplier = nullptr;  // below 2^31; null where some factor is 1/2 or more
+  const int32_t* rshift = nullptr;
+  const int64_t* even = nullptr;  // the offsets of channels 0, 2, ...
+  const int64_t* odd = nullptr;   // of channels 1, 3, ...
+};
+
 // Records of channels, unpacked, under one of the roundings of conv_s16. Readable up to a multiple
-// of 16 channels.
+// of 32 channels.
 //   kHalfUp: Multiplier / 2^rshift without the 7 zeros of numerics::RequantizeWide, rshift in
 //     [0, 62].
 //   kTwoStep, kTwoStepUp: as in the record. Accumulators fit 32 bits.
 //   kDoubleAway: `scale`, finite.
 struct S16Channels {
   Rounding rounding = Rounding::kHalfUp;
-  bool below_one = false;  // kHalfUp, and every factor is: results of 32-bit sums fit 32 bits
   const int64_t* bias = nullptr;
   const int64_t* multiplier = nullptr;
   const int64_t* rshift = nullptr;
   const double* scale = nullptr;
+  S16HighWords high = {};
 };
 
 // Sums [pixel][step], of which `count` channels go to dst, `pitch` bytes from pixel to pixel.

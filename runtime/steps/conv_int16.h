@@ -45,10 +45,14 @@ class ChannelWords {
   int64_t* numbers(int64_t list) {
     return reinterpret_cast<int64_t*>(memory_.data()) + list * entries_;
   }
+  // S16HighWords, two lists: multipliers and shifts, even and odd offsets.
+  int32_t* high_words() { return reinterpret_cast<int32_t*>(numbers(3)); }
+  int64_t* offsets() { return numbers(4); }
+  void SetHighWords();
   const Rounding rounding_;
   AlignedBuffer memory_;
   int64_t entries_;
-  bool below_one_;
+  bool has_high_words_;
 };
 
 // Rows of a tile, for kernels.

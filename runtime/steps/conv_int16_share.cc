@@ -10,6 +10,8 @@
 namespace rshift {
 namespace {
 
+constexpr size_t kLists = 5;  // of ChannelWords, a number of 64 bits for each entry
+
 int64_t BiasOf(const uint8_t* records, int64_t channel) {
   int32_t bias;
   std::memcpy(&bias, records + channel * static_cast<int64_t>(sizeof(ChannelRequant)), sizeof bias);
@@ -70,11 +72,11 @@ WeightBounds BoundsOfWeights(const int8_t* w, const uint8_t* records, int64_t ch
 ChannelWords::ChannelWords(const StepContext& context, Rounding rounding, int64_t channels,
                            int64_t per_group, int64_t padded)
     : rounding_(rounding),
-      memory_(3 * sizeof(int64_t) *
+      memory_(kLists * sizeof(int64_t) *
               static_cast<size_t>(
-                  RoundUp(channels / std::max<int64_t>(per_group, 1) * padded, int64_t{16}))),
-      entries_(static_cast<int64_t>(memory_.size() / sizeof(int64_t) / 3)),
-      below_one_(rounding == Rounding::kHalfUp) {
+                  RoundUp(channels / std::max<int64_t>(per_group, 1) * padded, int64_t{32}))),
+      entries_(static_cast<int64_t>(memory_.size() / sizeof(int64_t) / kLists)),
+      has_high_words_(rounding == Rounding::kHalfUp) {
   std::memset(memory_.data(), 0, memory_.size());
   const uint8_t* records = context.In<uint8_t>(Field::kRequant);
   const int zeros = rounding == Rounding::kHalfUp ? numerics::kInt16MultiplierZeros : 0;
@@ -90,17 +92,35 @@ ChannelWords::ChannelWords(const StepContext& context, Rounding rounding, int64_
     }
     numbers(1)[at] = record.multiplier >> zeros;
     numbers(2)[at] = std::max(record.rshift - zeros, 0);
-    below_one_ = below_one_ && (record.multiplier == 0 || record.rshift >= 24 + zeros);
+    // Below 1/2: a multiplier has 24 bits.
+    has_high_words_ = has_high_words_ && (record.multiplier == 0 || record.rshift >= 25 + zeros);
+  }
+  if (has_high_words_) SetHighWords();
+}
+
+// Shifts below 32 become factors of the multiplier.
+void ChannelWords::SetHighWords() {
+  for (int64_t at = 0; at < entries_; ++at) {
+    const int64_t multiplier = numbers(1)[at], rshift = numbers(2)[at];
+    if (multiplier == 0) continue;
+    const int64_t left = std::max<int64_t>(32 - rshift, 0);
+    high_words()[at] = static_cast<int32_t>(multiplier << left);
+    high_words()[entries_ + at] = static_cast<int32_t>(rshift + left - 32);
+    const int64_t offset = numbers(0)[at] * multiplier + (int64_t{1} << rshift >> 1);
+    offsets()[at % 2 * entries_ / 2 + at / 2] = offset * (int64_t{1} << left);
   }
 }
 
 S16Channels ChannelWords::At(int64_t entry) noexcept {
   return {.rounding = rounding_,
-          .below_one = below_one_,
           .bias = numbers(0) + entry,
           .multiplier = numbers(1) + entry,
           .rshift = numbers(2) + entry,
-          .scale = reinterpret_cast<const double*>(numbers(1)) + entry};
+          .scale = reinterpret_cast<const double*>(numbers(1)) + entry,
+          .high = has_high_words_
+                      ? S16HighWords{high_words() + entry, high_words() + entries_ + entry,
+                                     offsets() + entry / 2, offsets() + entries_ / 2 + entry / 2}
+                      : S16HighWords{}};
 }
 
 void SetTileRows(const S16Shape& shape, const int16_t* src, const TileRows& tile,

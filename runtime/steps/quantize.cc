@@ -3,7 +3,6 @@
 
 #include <type_traits>
 
-#include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/steps/flattened_rows.h"
@@ -13,64 +12,21 @@
 namespace rshift {
 namespace {
 
-auto LoopFor(const isa::Quantize& quantize, Isa isa) {
+// Of ElementwiseTable's loops of that name, the one of the command.
+template <typename Loops>
+auto LoopFor(const isa::Quantize& quantize, const Loops& by_division, const Loops& by_reciprocal) {
   const auto rounding = static_cast<size_t>(quantize.rounding);
-  const ElementwiseTable& loops = ElementwiseFor(isa);
-  return quantize.by_reciprocal ? loops.quantize_reciprocal[rounding] : loops.quantize[rounding];
+  return quantize.by_reciprocal ? by_reciprocal[rounding] : by_division[rounding];
 }
-
-void Advance(QuantizeArgs& args, int64_t x, int64_t y) {
-  args.x += x;
-  args.y += y;
-}
-
-void Advance(DequantizeArgs& args, int64_t x, int64_t y) {
-  args.x.bytes += x;
-  args.y += y;
-}
-
-// s16, zero point 0.
-struct StateArgs {
-  const float* x;
-  int16_t* y;
-  float scale;
-  RealRounding rounding;
-};
-struct RealStateArgs {
-  const int16_t* x;
-  float* y;
-  float scale;
-};
 
 template <typename Args>
-requires(std::is_same_v<Args, StateArgs> ||
-         std::is_same_v<Args, RealStateArgs>) void Advance(Args& args, int64_t x, int64_t y) {
-  args.x += x;
-  args.y += y;
-}
-
-void QuantizeState(const StateArgs& args, int64_t begin, int64_t end) noexcept {
-  for (int64_t i = begin; i < end; ++i) {
-    args.y[i] =
-        static_cast<int16_t>(numerics::QuantizeValue(args.x[i], args.scale, 0, -32768, 32767));
+void Advance(Args& args, int64_t x, int64_t y) {
+  if constexpr (std::is_same_v<Args, DequantizeArgs>) {
+    args.x.bytes += x;
+  } else {
+    args.x += x;
   }
-}
-
-// Under the command's rounding; times 1 / scale.
-void QuantizeStateBy(const StateArgs& args, int64_t begin, int64_t end) noexcept {
-  for (int64_t i = begin; i < end; ++i)
-    args.y[i] = static_cast<int16_t>(
-        numerics::QuantizeValueBy(args.rounding, args.x[i], args.scale, 0, -32768, 32767));
-}
-void QuantizeStateByReciprocal(const StateArgs& args, int64_t begin, int64_t end) noexcept {
-  for (int64_t i = begin; i < end; ++i)
-    args.y[i] = static_cast<int16_t>(
-        numerics::QuantizeByReciprocal(args.rounding, args.x[i], args.scale, 0, -32768, 32767));
-}
-
-void DequantizeState(const RealStateArgs& args, int64_t begin, int64_t end) noexcept {
-  for (int64_t i = begin; i < end; ++i)
-    args.y[i] = numerics::DequantizeValue(args.x[i], args.scale, 0);
+  args.y += y;
 }
 
 // `loop` over the rows of src and dst, elements of the types X and Y.
@@ -103,38 +59,36 @@ class RowsStep : public Step {
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Quantize& c) {
   const TensorRecord& dst = context.Record(Field::kDst);
+  const ElementwiseTable& loops = ElementwiseFor(context.isa);
+  const auto* x = context.In<float>(Field::kSrc);
   if (dst.dtype == DType::kS16) {
-    const StateArgs args{context.In<float>(Field::kSrc), context.Out<int16_t>(Field::kDst),
-                         dst.scale, c.rounding};
-    const auto loop = c.by_reciprocal                     ? QuantizeStateByReciprocal
-                      : c.rounding == RealRounding::kEven ? QuantizeState
-                                                          : QuantizeStateBy;
-    return std::make_unique<RowsStep<StateArgs, float, int16_t>>(context, args, loop);
+    const QuantizeInt16Args args{x, context.Out<int16_t>(Field::kDst), dst.scale};
+    return std::make_unique<RowsStep<QuantizeInt16Args, float, int16_t>>(
+        context, args, LoopFor(c, loops.quantize_int16, loops.quantize_int16_reciprocal));
   }
   const bool is_signed = dst.dtype == DType::kS8;
-  const QuantizeArgs args{.x = context.In<float>(Field::kSrc),
+  const QuantizeArgs args{.x = x,
                           .y = context.Out<uint8_t>(Field::kDst),
                           .scale = dst.scale,
                           .zero = dst.zero_point,
                           .lo = is_signed ? -128 : 0,
                           .hi = is_signed ? 127 : 255};
-  return std::make_unique<RowsStep<QuantizeArgs, float, uint8_t>>(context, args,
-                                                                  LoopFor(c, context.isa));
+  return std::make_unique<RowsStep<QuantizeArgs, float, uint8_t>>(
+      context, args, LoopFor(c, loops.quantize, loops.quantize_reciprocal));
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Dequantize&) {
   const TensorRecord& src = context.Record(Field::kSrc);
+  const ElementwiseTable& loops = ElementwiseFor(context.isa);
+  auto* y = context.Out<float>(Field::kDst);
   if (src.dtype == DType::kS16) {
-    const RealStateArgs args{context.In<int16_t>(Field::kSrc), context.Out<float>(Field::kDst),
-                             src.scale};
-    return std::make_unique<RowsStep<RealStateArgs, int16_t, float>>(context, args,
-                                                                     DequantizeState);
+    const DequantizeInt16Args args{context.In<int16_t>(Field::kSrc), y, src.scale};
+    return std::make_unique<RowsStep<DequantizeInt16Args, int16_t, float>>(context, args,
+                                                                           loops.dequantize_int16);
   }
-  const DequantizeArgs args{.x = OperandOf(context, Field::kSrc),
-                            .y = context.Out<float>(Field::kDst),
-                            .scale = src.scale};
-  return std::make_unique<RowsStep<DequantizeArgs, uint8_t, float>>(
-      context, args, ElementwiseFor(context.isa).dequantize);
+  const DequantizeArgs args{.x = OperandOf(context, Field::kSrc), .y = y, .scale = src.scale};
+  return std::make_unique<RowsStep<DequantizeArgs, uint8_t, float>>(context, args,
+                                                                    loops.dequantize);
 }
 
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Requantize& c) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/kernels/transpose_int16.h"
 #include "runtime/steps/copy_small.h"
 
 namespace rshift {
@@ -65,6 +66,10 @@ void CopyAny(const StridedCopy& copy, const std::byte* src, std::byte* dst, int6
                                 rows, columns, reinterpret_cast<uint32_t*>(dst),
                                 copy.rows.dst_stride / 4);
   }
+  if (copy.element == 2 && copy.columns.dst_stride == 2 && copy.rows.stride == 2) {
+    return TransposeInt16(reinterpret_cast<const uint16_t*>(src), copy.columns.stride / 2, rows,
+                          columns, reinterpret_cast<uint16_t*>(dst), copy.rows.dst_stride / 2);
+  }
   CopyBlock(copy.element, src, dst, {rows, copy.rows.stride, copy.rows.dst_stride},
             {columns, copy.columns.stride, copy.columns.dst_stride});
 }
@@ -76,8 +81,9 @@ void PlanBlocks(StridedCopy* copy) {
     copy->column_block = std::max<int64_t>(1, kBlockBytes / copy->element);
     copy->row_block = std::max<int64_t>(1, copy->column_block / copy->columns.size);
   } else {
-    // Bytes are transposed in lines of 64.
-    if (copy->element == 1 && copy->rows.stride == 1) copy->row_block = copy->column_block = 64;
+    // Bytes are transposed in lines of 64, and numbers of two bytes.
+    if (copy->element <= 2 && copy->rows.stride == copy->element)
+      copy->row_block = copy->column_block = 64;
     // Of words a few whole pixels, which are one piece of memory on one side, and lines on the
     // other.
     if (copy->element == 4 && copy->rows.stride == 4) {

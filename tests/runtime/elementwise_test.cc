@@ -28,12 +28,12 @@ class Elementwise : public ::testing::TestWithParam<Isa> {
   const ElementwiseTable& loops() const { return ElementwiseFor(GetParam()); }
 };
 
-// Every half integer of a byte's range with its neighbours, and what is no ordinary number.
-std::vector<float> HardFloats() {
+// Every half integer up to `most` with its neighbours, and what is no ordinary number.
+std::vector<float> HardFloats(int most) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   std::vector<float> hard = {0.0f,   -0.0f, 1e-45f,    -1e-45f,    1e30f,
                              -1e30f, NAN,   kInfinity, -kInfinity, 8388609.0f};
-  for (int i = -1200; i <= 1200; ++i) {
+  for (int i = -2 * most; i <= 2 * most; ++i) {
     const float tie = static_cast<float>(i) / 2;
     hard.insert(hard.end(), {tie, std::nextafter(tie, kInfinity), std::nextafter(tie, -kInfinity)});
   }
@@ -41,7 +41,7 @@ std::vector<float> HardFloats() {
 }
 
 TEST_P(Elementwise, QuantizeByEveryRounding) {
-  const std::vector<float> x = HardFloats();
+  const std::vector<float> x = HardFloats(600);
   Bytes y(x.size());
   for (const float scale : {1.0f, 0.25f, 0.1f, 3.0f}) {
     for (const auto& [zero, lo, hi] :
@@ -75,6 +75,37 @@ TEST_P(Elementwise, DequantizeEveryByte) {
   loops().dequantize({{x.data(), 0x80, 5 + 128}, y.data(), 0.3f}, 0, 256);
   for (size_t i = 0; i < x.size(); ++i)
     ASSERT_EQ(y[i], numerics::DequantizeValue(static_cast<int8_t>(x[i]), 0.3f, 5));
+}
+
+TEST_P(Elementwise, QuantizeToInt16ByEveryRounding) {
+  const std::vector<float> x = HardFloats(33000);
+  const auto count = static_cast<int64_t>(x.size());
+  std::vector<int16_t> y(x.size());
+  for (const float scale : {1.0f, 0.1f}) {
+    for (int i = 0; i < kRealRoundingCount; ++i) {
+      const auto rounding = static_cast<RealRounding>(i);
+      const auto at = static_cast<size_t>(i);
+      const QuantizeInt16Args args{x.data(), y.data(), scale};
+      loops().quantize_int16[at](args, 0, count);
+      for (size_t k = 0; k < x.size(); ++k) {
+        ASSERT_EQ(y[k], numerics::QuantizeValueBy(rounding, x[k], scale, 0, -32768, 32767))
+            << x[k] << " by " << scale << " rounding " << i;
+      }
+      loops().quantize_int16_reciprocal[at](args, 0, count);
+      for (size_t k = 0; k < x.size(); ++k) {
+        ASSERT_EQ(y[k], numerics::QuantizeByReciprocal(rounding, x[k], scale, 0, -32768, 32767))
+            << x[k] << " by " << scale << " rounding " << i;
+      }
+    }
+  }
+}
+
+TEST_P(Elementwise, DequantizeEveryInt16) {
+  std::vector<int16_t> x(65536);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int16_t>(i);
+  std::vector<float> y(x.size());
+  loops().dequantize_int16({x.data(), y.data(), 0.3f}, 0, 65536);
+  for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], numerics::DequantizeValue(x[i], 0.3f, 0));
 }
 
 TEST_P(Elementwise, AddAwayAtEveryShiftUpToTheLargestSum) {

@@ -237,17 +237,22 @@ struct Records {
 Records AnyRecords(Random& random, int64_t channels, int64_t products) {
   Records r;
   const bool ends = random.Int(0, 3) == 0;
+  // Half of the layers have accumulators of 32 bits and factors below 1/2.
+  const bool small = random.Int(0, 1) == 0;
   for (int64_t i = 0; i < channels * products; ++i) {
     const auto any = static_cast<int8_t>(random.Int(-128, 127));
     r.weights.push_back(ends ? static_cast<int8_t>(random.Int(0, 1) == 0 ? -128 : 127) : any);
   }
   for (int64_t c = 0; c < channels; ++c) {
+    const auto bias = static_cast<int32_t>(random.Int(-(1 << 24), 1 << 24));
     if (random.Int(0, 9) == 0) {
-      r.records.push_back({static_cast<int32_t>(random.Int(INT32_MIN, INT32_MAX)), 0, 0});
+      r.records.push_back(
+          {small ? bias : static_cast<int32_t>(random.Int(INT32_MIN, INT32_MAX)), 0, 0});
       continue;
     }
-    r.records.push_back({static_cast<int32_t>(random.Int(-(1 << 24), 1 << 24)),
-                         AnyMultiplier(random) & ~127, static_cast<int32_t>(random.Int(30, 69))});
+    const auto rshift =
+        static_cast<int32_t>(random.Int(small ? 32 : 30, random.Int(0, 1) == 0 ? 45 : 69));
+    r.records.push_back({bias, AnyMultiplier(random) & ~127, rshift});
   }
   return r;
 }

@@ -91,9 +91,9 @@ namespace {
 // numerics::RoundToByteBy in forms that the vectoriser takes (it balks at the truncated float that
 // RoundReal subtracts). Half away from zero: the greatest number below 1/2 is added, for 1/2 itself
 // would carry its neighbour over to 1, and the sum cut off. Floor and ceiling: the nearest integer,
-// put right where it lies on the wrong side. |v| <= 511 behind the clamp.
+// put right where it lies on the wrong side. |v| <= 32768 behind the clamp.
 template <RealRounding kRounding>
-[[gnu::always_inline]] inline int32_t RoundToByte(float v, int32_t zero, int32_t lo, int32_t hi) {
+[[gnu::always_inline]] inline int32_t RoundTo(float v, int32_t zero, int32_t lo, int32_t hi) {
   if (v != v) return zero < lo ? lo : zero > hi ? hi : zero;
   const float low = static_cast<float>(lo - zero), high = static_cast<float>(hi - zero);
   if (v < low) v = low;
@@ -120,8 +120,27 @@ template <RealRounding kRounding, bool kReciprocal>
 #pragma omp simd
   for (int64_t i = begin; i < end; ++i) {
     const float v = kReciprocal ? x[i] * inverse : x[i] / p.scale;
-    y[i] = static_cast<uint8_t>(RoundToByte<kRounding>(v, p.zero, p.lo, p.hi));
+    y[i] = static_cast<uint8_t>(RoundTo<kRounding>(v, p.zero, p.lo, p.hi));
   }
+}
+
+template <RealRounding kRounding, bool kReciprocal>
+[[gnu::always_inline]] inline void QuantizeInt16Loop(const QuantizeInt16Args& args, int64_t begin,
+                                                     int64_t end) {
+  const QuantizeInt16Args p = args;
+  const float inverse = 1.0f / p.scale;
+#pragma omp simd
+  for (int64_t i = begin; i < end; ++i) {
+    const float v = kReciprocal ? p.x[i] * inverse : p.x[i] / p.scale;
+    p.y[i] = static_cast<int16_t>(RoundTo<kRounding>(v, 0, -32768, 32767));
+  }
+}
+
+[[gnu::always_inline]] inline void DequantizeInt16Loop(const DequantizeInt16Args& args,
+                                                       int64_t begin, int64_t end) {
+  const DequantizeInt16Args p = args;
+#pragma omp simd
+  for (int64_t i = begin; i < end; ++i) p.y[i] = numerics::DequantizeValue(p.x[i], p.scale, 0);
 }
 
 [[gnu::always_inline]] inline void DequantizeLoop(const DequantizeArgs& args, int64_t begin,
@@ -180,7 +199,7 @@ template <RealRounding kRounding, bool kReciprocal>
 #pragma omp simd
   for (int64_t i = begin; i < end; ++i) {
     const float v = static_cast<float>(p.sum[i] - p.inside * p.zero_x) * factor;
-    p.y[i] = static_cast<uint8_t>(RoundToByte<RealRounding::kAway>(v, p.zero_y, p.lo, p.hi));
+    p.y[i] = static_cast<uint8_t>(RoundTo<RealRounding::kAway>(v, p.zero_y, p.lo, p.hi));
   }
 }
 
@@ -241,6 +260,19 @@ constexpr ElementwiseTable kTable = {
 #include "isa/functions.def"
         },
     .dequantize = T::template Run<DequantizeArgs, DequantizeLoop>,
+    .quantize_int16 =
+        {
+#define RSHIFT_REAL_ROUNDING(id, name, ...) \
+  T::template Run<QuantizeInt16Args, QuantizeInt16Loop<RealRounding::k##name, false>>,
+#include "isa/functions.def"
+        },
+    .quantize_int16_reciprocal =
+        {
+#define RSHIFT_REAL_ROUNDING(id, name, ...) \
+  T::template Run<QuantizeInt16Args, QuantizeInt16Loop<RealRounding::k##name, true>>,
+#include "isa/functions.def"
+        },
+    .dequantize_int16 = T::template Run<DequantizeInt16Args, DequantizeInt16Loop>,
     .add_real = T::template Run<AddRealArgs, AddRealLoop>,
     .average_real = T::template Run<AverageRealArgs, AverageRealLoop>,
     .average = T::template Run<AverageArgs, AverageLoop>,

@@ -1,5 +1,6 @@
 #include "runtime/kernels/int16_finish.h"
 
+#include "runtime/kernels/generic/int16_high_words.h"
 #include "runtime/kernels/generic/int16_numbers.h"
 
 #if defined(__x86_64__)
@@ -138,39 +139,10 @@ RSHIFT_TARGET(Avx512,
 
 #define RSHIFT_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]]
 
-// Numbers `at` of 16.
-RSHIFT_AVX512 inline __m512i PickAvx512(const int64_t* v, __m512i at) {
-  return _mm512_permutex2var_epi64(_mm512_loadu_si512(v), at, _mm512_loadu_si512(v + 8));
-}
-
 RSHIFT_AVX512 inline __m512i BiasAvx512(const int64_t* bias) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(_mm512_loadu_si512(bias))),
                             _mm512_cvtepi64_epi32(_mm512_loadu_si512(bias + 8)), 1);
 }
-
-// Factors below one, of 16 channels: products of 32 by 32 bits are made of even and of odd ones,
-// and a quotient fits 32 bits. Results without the zero point, not held to their bounds yet.
-struct HalfUpAvx512 {
-  __m512i even, odd, even_half, odd_half, even_shift, odd_shift;
-  RSHIFT_AVX512 HalfUpAvx512(const S16Channels& c, int64_t i) {
-    const __m512i one = _mm512_set1_epi64(1);
-    const __m512i evens = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
-    const __m512i odds = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
-    even = PickAvx512(c.multiplier + i, evens);
-    odd = PickAvx512(c.multiplier + i, odds);
-    even_shift = PickAvx512(c.rshift + i, evens);
-    odd_shift = PickAvx512(c.rshift + i, odds);
-    even_half = _mm512_srli_epi64(_mm512_sllv_epi64(one, even_shift), 1);
-    odd_half = _mm512_srli_epi64(_mm512_sllv_epi64(one, odd_shift), 1);
-  }
-  RSHIFT_AVX512 __m512i operator()(__m512i acc) const {
-    const __m512i low =
-        _mm512_srav_epi64(_mm512_add_epi64(_mm512_mul_epi32(acc, even), even_half), even_shift);
-    const __m512i high = _mm512_srav_epi64(
-        _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(acc, 32), odd), odd_half), odd_shift);
-    return _mm512_mask_blend_epi32(0xaaaa, low, _mm512_slli_epi64(high, 32));
-  }
-};
 
 // DoubleAway, of 16 channels: eight and eight. Held within 2^16 before it is rounded.
 struct DoubleAwayAvx512 {
@@ -193,16 +165,15 @@ struct DoubleAwayAvx512 {
   }
 };
 
-// g++ 12 multiplies 64 bits by 64 where 32 by 32 are enough, and reads the channels' words again
-// for every pixel.
-template <typename Scale>
-RSHIFT_AVX512 void FinishAvx512(const S16Tile& t, const S16Channels& c, const S16Bounds& bounds) {
+// g++ 12 reads the channels' words again for every pixel.
+RSHIFT_AVX512 void FinishDoubleAvx512(const S16Tile& t, const S16Channels& c,
+                                      const S16Bounds& bounds) {
   const __m512i zero = _mm512_set1_epi32(bounds.zero);
   const __m512i lo = _mm512_set1_epi32(bounds.lo - bounds.zero);
   const __m512i hi = _mm512_set1_epi32(bounds.hi - bounds.zero);
   const int64_t size = t.type == NarrowType::kS16 ? 2 : 1;
   for (int64_t i = 0; i < t.count; i += 16) {
-    const Scale scale(c, i);
+    const DoubleAwayAvx512 scale(c, i);
     const __m512i bias = BiasAvx512(c.bias + i);
     const int64_t left = t.count - i;
     const auto mask = static_cast<__mmask16>(left >= 16 ? 0xffff : (1 << left) - 1);
@@ -224,11 +195,18 @@ RSHIFT_AVX512 void FinishAvx512(const S16Tile& t, const S16Channels& c, const S1
 
 void FinishTileAvx512(const S16Tile& tile, const S16Channels& channels,
                       const S16Bounds& bounds) noexcept {
-  if (channels.rounding == Rounding::kDoubleAway)
-    return FinishAvx512<DoubleAwayAvx512>(tile, channels, bounds);
-  if (channels.below_one) return FinishAvx512<HalfUpAvx512>(tile, channels, bounds);
+  if (channels.rounding == Rounding::kDoubleAway) return FinishDoubleAvx512(tile, channels, bounds);
+  if (channels.high.multiplier != nullptr)
+    return FinishHighWordsAvx512(tile, channels.high, bounds);
   Avx512::FinishTile(tile, channels, bounds);
 }
+
+void FinishTileAvx2(const S16Tile& tile, const S16Channels& channels,
+                    const S16Bounds& bounds) noexcept {
+  if (channels.high.multiplier != nullptr) return FinishHighWordsAvx2(tile, channels.high, bounds);
+  Avx2::FinishTile(tile, channels, bounds);
+}
+constexpr Int16FinishTable kAvx2Table = {Avx2::Requantize, FinishTileAvx2};
 constexpr Int16FinishTable kAvx512Table = {Avx512::Requantize, FinishTileAvx512};
 #endif
 
@@ -290,7 +268,7 @@ FinishFn FinishToInt16([[maybe_unused]] Isa isa) {
 
 const Int16FinishTable& Int16FinishFor(Isa isa) {
 #if defined(__x86_64__)
-  if (isa == Isa::kAvx2 || isa == Isa::kAvxVnni) return kTable<Avx2>;
+  if (isa == Isa::kAvx2 || isa == Isa::kAvxVnni) return kAvx2Table;
   if (isa == Isa::kAvx512Vnni) return kAvx512Table;
 #endif
   (void)isa;

@@ -10,17 +10,14 @@
 #include <immintrin.h>
 #endif
 
+#include "runtime/kernels/generic/transpose_squares.h"
+
 namespace rshift {
 namespace {
 
 typedef uint32_t FourWords __attribute__((vector_size(16)));
 
-struct WordsSquare {
-  const uint32_t* src;
-  int64_t src_pitch;
-  uint32_t* dst;
-  int64_t dst_pitch;
-};
+using WordsSquare = TransposeSquare<uint32_t>;
 
 void SquareOfFour(const WordsSquare& s) {
   FourWords x[4];
@@ -89,25 +86,12 @@ RSHIFT_AVX512 inline void PixelsOfThreeAvx512(const WordsSquare& s) {
 }
 #endif
 
-// All rows and columns, at least one square of them.
-template <int kSide, auto kSquare>
-inline void WordsBySquares(const WordsSquare& all, int64_t rows, int64_t columns) {
-  for (int64_t r = 0; r < rows; r += kSide) {
-    const int64_t row = r + kSide <= rows ? r : rows - kSide;
-    for (int64_t c = 0; c < columns; c += kSide) {
-      const int64_t column = c + kSide <= columns ? c : columns - kSide;
-      const WordsSquare square{all.src + column * all.src_pitch + row, all.src_pitch,
-                               all.dst + row * all.dst_pitch + column, all.dst_pitch};
-      kSquare(square);
-    }
-  }
-}
-
 #if defined(__x86_64__)
 void TransposeWordsAvx2(const uint32_t* src, int64_t src_pitch, int64_t rows, int64_t columns,
                         uint32_t* dst, int64_t dst_pitch) noexcept {
   if (rows < 8 || columns < 8) return TransposeWords(src, src_pitch, rows, columns, dst, dst_pitch);
-  WordsBySquares<8, SquareOfEightAvx2>({src, src_pitch, dst, dst_pitch}, rows, columns);
+  TransposeBySquares<8, SquareOfEightAvx2>(WordsSquare{src, src_pitch, dst, dst_pitch}, rows,
+                                           columns);
 }
 
 void TransposeWordsAvx512(const uint32_t* src, int64_t src_pitch, int64_t rows, int64_t columns,
@@ -128,10 +112,9 @@ void TransposeWordsAvx512(const uint32_t* src, int64_t src_pitch, int64_t rows, 
 void TransposeWords(const uint32_t* src, int64_t src_pitch, int64_t rows, int64_t columns,
                     uint32_t* dst, int64_t dst_pitch) noexcept {
   if (rows >= 4 && columns >= 4)
-    return WordsBySquares<4, SquareOfFour>({src, src_pitch, dst, dst_pitch}, rows, columns);
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c) dst[r * dst_pitch + c] = src[c * src_pitch + r];
-  }
+    return TransposeBySquares<4, SquareOfFour>(WordsSquare{src, src_pitch, dst, dst_pitch}, rows,
+                                               columns);
+  TransposeOneByOne(WordsSquare{src, src_pitch, dst, dst_pitch}, rows, columns);
 }
 
 TransposeWordsFn TransposeWordsFor(Isa isa) {
