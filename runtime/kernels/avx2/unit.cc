@@ -13,13 +13,19 @@ namespace rshift {
 namespace {
 
 struct Unit : DepthwiseUnit {
-  static constexpr int kRows = 3;
+  static constexpr int kRows = 6;
   static constexpr int64_t kMacsPerCycle = 16;
   static int64_t TileRows(const ConvArgs&) { return kRows; }
   static uint8_t Flip(const ConvArgs&) { return 0; }
   template <int R>
   static void Tile(const ConvArgs& args, const TileArgs& tile) {
-    for (int64_t first = 0; first < tile.real; first += 16) DotColumn<R>(args, tile, first);
+    for (int64_t first = 0; first < tile.real; first += 16) {
+      if (args.src_signed) {
+        DotColumn<R, true>(args, tile, first);
+      } else {
+        DotColumn<R, false>(args, tile, first);
+      }
+    }
   }
 };
 
