@@ -1,10 +1,10 @@
 // Depthwise convolution, once for all instruction sets.
 //
-// A block of kChannels channels at a time: the weights of two taps at once are widened to s16 and
-// interleaved into the thread's scratch, so that one multiply-add (pairs of s16 -> s32, exact)
-// serves two taps; weight zero points are taken off while widening (255 * 255 * 2 fits s32); then
-// every output pixel reads its taps, widens, interleaves and accumulates. An odd last tap is paired
-// with zero weights. Some pixels' accumulators are gathered and requantized together.
+// The weights of two taps at once are widened to s16 and interleaved into the thread's scratch, so
+// that one multiply-add (pairs of s16 -> s32, exact) serves two taps; weight zero points are taken
+// off while widening (255 * 255 * 2 fits s32). Some output pixels at a time: where their taps lie
+// is found once, then a block of kDwChannels channels after the other reads them, widens,
+// interleaves, accumulates, and is requantized. An odd last tap is paired with zero weights.
 //
 // A unit provides `struct Unit` with
 //   static constexpr int kDwChannels;
@@ -35,62 +35,94 @@ inline int64_t TapPairs(const DepthwiseArgs& args) {
   return (args.window.kernel_h * args.window.kernel_w + 1) / 2;
 }
 
+// What a thread prepares for its channels and its next pixels, in its scratch.
 template <typename Unit>
-void DepthwiseBlock(const DepthwiseArgs& args, const DepthwiseRange& range, int64_t first,
-                    const int16_t* weights, const int64_t* offsets, const uint8_t** taps) {
-  const int64_t pairs = TapPairs(args);
-  const int64_t left = range.c_end - first;
-  const int64_t count = left < Unit::kDwChannels ? left : Unit::kDwChannels;
-  PixelCursor cursor = CursorAt(range.m_begin, args.oh, args.ow);
-  alignas(64) int32_t rows[kDwPixels][Unit::kDwChannels];
-  for (int64_t m = range.m_begin; m < range.m_end; m += kDwPixels) {
-    const int64_t pixels = range.m_end - m < kDwPixels ? range.m_end - m : kDwPixels;
-    for (int64_t r = 0; r < pixels; ++r) {
-      FillTaps(args, args.window, cursor, offsets, taps, 1);
-      Advance(cursor, args.oh, args.ow);
-      typename Unit::Pair acc = Unit::Zero();
-      for (int64_t p = 0; p < pairs; ++p) {
-        Unit::AddPair(acc, taps[2 * p] + first, taps[2 * p + 1] + first,
-                      weights + p * 2 * Unit::kDwChannels, args.src_signed);
-      }
-      Unit::StoreSums(acc, args.requant.bias + first, rows[r]);
-    }
-    uint8_t* dst = args.dst + m * args.dst_pitch + first;
-    Unit::Finish(args.requant, first, rows, pixels, dst, args.dst_pitch, count);
-    if (args.epilogue.run != nullptr) args.epilogue.run(args.epilogue.state, dst, pixels, count);
+class DepthwiseScratch {
+ public:
+  DepthwiseScratch(const DepthwiseArgs& args, void* memory)
+      : args_(args),
+        pairs_(TapPairs(args)),
+        rows_(static_cast<const uint8_t**>(memory)),
+        offsets_(reinterpret_cast<int64_t*>(rows_ + kDwPixels * 2 * pairs_)),
+        weights_(reinterpret_cast<int16_t*>(offsets_ + 2 * pairs_)) {
+    FillTapOffsets(args.window, args.iw, args.src_pitch, offsets_);
+    // What an odd last tap is paired with; its weights are 0.
+    for (int64_t r = 0; r < kDwPixels; ++r) rows_[(r + 1) * 2 * pairs_ - 1] = args.zero_row;
   }
-}
+  static size_t Bytes(const DepthwiseArgs& args) {
+    return static_cast<size_t>(TapPairs(args) * 2) *
+           ((kDwPixels + 1) * sizeof(int64_t) + static_cast<size_t>(args.c64) * sizeof(int16_t));
+  }
+
+  int64_t pairs() const { return pairs_; }
+  // Of the kDwChannels channels that begin `channel` behind the range's first, [pair][2][channel].
+  int16_t* weights(int64_t channel) const { return weights_ + channel * 2 * pairs_; }
+  // Of pixel r, by tap.
+  const uint8_t* const* rows(int64_t r) const { return rows_ + r * 2 * pairs_; }
+
+  void WidenWeights(const DepthwiseRange& range) const {
+    const int64_t taps = args_.window.kernel_h * args_.window.kernel_w;
+    alignas(64) int16_t zeros[Unit::kDwChannels];
+    const int16_t* zero_w = args_.requant.zero_w == nullptr ? nullptr : zeros;
+    for (int64_t first = range.c_begin; first < range.c_end; first += Unit::kDwChannels) {
+      for (int64_t c = 0; zero_w != nullptr && c < Unit::kDwChannels; ++c)
+        zeros[c] = static_cast<int16_t>(args_.requant.zero_w[first + c]);
+      int16_t* to = weights(first - range.c_begin);
+      for (int64_t p = 0; p < pairs_; ++p, to += 2 * Unit::kDwChannels) {
+        const int8_t* w0 = args_.weights + 2 * p * args_.c64 + first;
+        Unit::InterleaveWeights(w0, 2 * p + 1 < taps ? w0 + args_.c64 : nullptr, zero_w, to);
+      }
+    }
+  }
+  // The next `pixels`, at most kDwPixels.
+  void FillRows(PixelCursor& cursor, int64_t pixels) const {
+    for (int64_t r = 0; r < pixels; ++r) {
+      FillTaps(args_, args_.window, cursor, offsets_, rows_ + r * 2 * pairs_, 1);
+      Advance(cursor, args_.oh, args_.ow);
+    }
+  }
+
+ private:
+  const DepthwiseArgs& args_;
+  const int64_t pairs_;
+  const uint8_t** rows_;
+  int64_t* offsets_;
+  int16_t* weights_;
+};
 
 template <typename Unit>
-void DriveDepthwise(const DepthwiseArgs& args, const DepthwiseRange& range,
-                    void* scratch) noexcept {
-  const int64_t taps = args.window.kernel_h * args.window.kernel_w;
-  const int64_t pairs = TapPairs(args);
-  int16_t* weights = static_cast<int16_t*>(scratch);
-  const uint8_t** rows = reinterpret_cast<const uint8_t**>(weights + pairs * 2 * Unit::kDwChannels);
-  int64_t* offsets = reinterpret_cast<int64_t*>(rows + 2 * pairs);
-  FillTapOffsets(args.window, args.iw, args.src_pitch, offsets);
-  rows[2 * pairs - 1] = args.zero_row;  // what an odd last tap is paired with; its weights are 0
-  alignas(64) int16_t zeros[Unit::kDwChannels];
-  const int16_t* zero_w = args.requant.zero_w == nullptr ? nullptr : zeros;
-  for (int64_t first = range.c_begin; first < range.c_end; first += Unit::kDwChannels) {
-    for (int64_t c = 0; zero_w != nullptr && c < Unit::kDwChannels; ++c) {
-      zeros[c] = static_cast<int16_t>(args.requant.zero_w[first + c]);
+void DriveDepthwise(const DepthwiseArgs& args, const DepthwiseRange& range, void* memory) noexcept {
+  const DepthwiseScratch<Unit> scratch(args, memory);
+  scratch.WidenWeights(range);
+  const int64_t pairs = scratch.pairs();
+  PixelCursor cursor = CursorAt(range.m_begin, args.oh, args.ow);
+  alignas(64) int32_t sums[kDwPixels][Unit::kDwChannels];
+  for (int64_t m = range.m_begin; m < range.m_end; m += kDwPixels) {
+    const int64_t pixels = range.m_end - m < kDwPixels ? range.m_end - m : kDwPixels;
+    scratch.FillRows(cursor, pixels);
+    for (int64_t first = range.c_begin; first < range.c_end; first += Unit::kDwChannels) {
+      const int64_t left = range.c_end - first;
+      const int64_t count = left < Unit::kDwChannels ? left : Unit::kDwChannels;
+      const int16_t* weights = scratch.weights(first - range.c_begin);
+      for (int64_t r = 0; r < pixels; ++r) {
+        const uint8_t* const* taps = scratch.rows(r);
+        typename Unit::Pair acc = Unit::Zero();
+        for (int64_t p = 0; p < pairs; ++p) {
+          Unit::AddPair(acc, taps[2 * p] + first, taps[2 * p + 1] + first,
+                        weights + p * 2 * Unit::kDwChannels, args.src_signed);
+        }
+        Unit::StoreSums(acc, args.requant.bias + first, sums[r]);
+      }
+      uint8_t* dst = args.dst + m * args.dst_pitch + first;
+      Unit::Finish(args.requant, first, sums, pixels, dst, args.dst_pitch, count);
+      if (args.epilogue.run != nullptr) args.epilogue.run(args.epilogue.state, dst, pixels, count);
     }
-    for (int64_t p = 0; p < pairs; ++p) {
-      const int8_t* w0 = args.weights + 2 * p * args.c64 + first;
-      Unit::InterleaveWeights(w0, 2 * p + 1 < taps ? w0 + args.c64 : nullptr, zero_w,
-                              weights + p * 2 * Unit::kDwChannels);
-    }
-    DepthwiseBlock<Unit>(args, range, first, weights, offsets, rows);
   }
 }
 
 template <typename Unit>
 size_t DepthwiseScratchBytes(const DepthwiseArgs& args) noexcept {
-  const auto pairs = static_cast<size_t>(TapPairs(args));
-  return pairs * 2 * Unit::kDwChannels * sizeof(int16_t) +
-         pairs * 2 * (sizeof(const uint8_t*) + sizeof(int64_t));
+  return DepthwiseScratch<Unit>::Bytes(args);
 }
 
 }  // namespace
