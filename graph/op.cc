@@ -37,6 +37,7 @@ const char* OpName(const Op& op) {
                         [](const FakeQuantize&) { return "FakeQuantize"; },
                         [](const NonMaxSuppression&) { return "NonMaxSuppression"; },
                         [](const NonZero&) { return "NonZero"; },
+                        [](const TopK&) { return "TopK"; },
                         [](const Unique&) { return "Unique"; },
                         [](const Identity&) { return "Identity"; },
                         [](const Reshape&) { return "Reshape"; },

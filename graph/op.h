@@ -26,7 +26,7 @@ using Op = std::variant<
     // float, ONNX semantics
     Conv, ConvTranspose, MatMul, MaxPool, AveragePool, Binary, Where, Clip, LeakyRelu, PRelu, Unary,
     BatchNorm, LayerNorm, InstanceNorm, Lrn, Softmax, Reduce, ArgMax, Resize, FakeQuantize,
-    NonMaxSuppression, NonZero, Unique,
+    NonMaxSuppression, NonZero, Unique, TopK,
     // data movement, any element type
     Identity, Reshape, Transpose, Concat, Slice, Pad, Expand, Tile, Gather, DepthToSpace,
     SpaceToDepth, Cast,

@@ -168,6 +168,7 @@ std::string Attributes(const NonMaxSuppression& o) {
 }
 
 std::string Attributes(const NonZero&) { return ""; }
+std::string Attributes(const TopK& o) { return Flag("smallest", o.smallest); }
 std::string Attributes(const Unique& o) { return Flag("sorted", o.sorted); }
 
 std::string Attributes(const Resize& op) {

@@ -112,6 +112,8 @@ enum class Opcode : uint8_t {
   // --- 16-bit integers ---
   kResizeS16 = 86,
   kDivS16 = 87,
+  // --- F32, as those from 40 on ---
+  kTopK = 88,
 };
 
 enum class Field : uint8_t {

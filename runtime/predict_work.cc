@@ -103,7 +103,7 @@ uint64_t Taps(const View& view) {
   return 0;
 }
 
-// Of a product of 16-bit integers (steps/conv_int16.cc): three words of every channel, weights in
+// Of a product of 16-bit integers (steps/conv_int16.cc): five words of every channel, weights in
 // pairs of s16, panels of 64 channels, a row of zeros, and pointers of 12 pixels for every tap.
 uint64_t Int16Buffers(const View& view) {
   const bool conv = view.command.opcode == Opcode::kConvS16;
@@ -111,7 +111,7 @@ uint64_t Int16Buffers(const View& view) {
   const uint64_t taps = Product({of(Field::kKernelH), of(Field::kKernelW)});
   const uint64_t groups = of(Field::kGroups);
   const uint64_t ic = view.Channels(Field::kSrc), oc = view.Channels(Field::kDst);
-  constexpr uint64_t kWords = 24, kPointers = 96;
+  constexpr uint64_t kWords = 40, kPointers = 96;
   if (groups > 1 && groups == ic && groups == oc) {  // steps/depthwise_int16.cc: taps in pairs
     const uint64_t pairs = taps / 2 + 1;
     return SaturatingAdd(Product({oc / 64 + 1, 64, SaturatingAdd(kWords, Product({pairs, 4}))}),
@@ -137,8 +137,11 @@ uint64_t RequantBuffers(const View& view) {
     const uint64_t quarters = 256 * ((view.Get(Field::kKernelH) + 3) / 4);
     const uint64_t lines =
         view.Get(Field::kKernelW) * 2 + Span(view) + view.Get(Field::kStrideW) + 64;
-    return SaturatingAdd(SaturatingAdd(fixed, Product({view.Channels(Field::kDst) + 64, kWords})),
-                         SaturatingAdd(Product({quarters, lines}), Product({kernel + 1, 160})));
+    const uint64_t channels = view.Channels(Field::kDst) + 64;
+    // Pointers of 16 pixels for every tap, and the weights as s16.
+    const uint64_t taps = Product({kernel + 1, SaturatingAdd(160, Product({channels, 2}))});
+    return SaturatingAdd(SaturatingAdd(fixed, Product({channels, kWords})),
+                         SaturatingAdd(Product({quarters, lines}), taps));
   }
   const uint64_t entries = SaturatingAdd(view.Channels(Field::kDst), Product({groups, 16}));
   return SaturatingAdd(SaturatingAdd(fixed, Product({entries + 16, kWords})),

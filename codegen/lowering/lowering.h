@@ -59,6 +59,7 @@ void Lower(LoweringContext& context, const Node& node, const Reduce& op);
 void Lower(LoweringContext& context, const Node& node, const ArgMax& op);
 void Lower(LoweringContext& context, const Node& node, const NonMaxSuppression& op);
 void Lower(LoweringContext& context, const Node& node, const NonZero& op);
+void Lower(LoweringContext& context, const Node& node, const TopK& op);
 void Lower(LoweringContext& context, const Node& node, const Unique& op);
 // resize.cc
 void Lower(LoweringContext& context, const Node& node, const Resize& op);

@@ -28,6 +28,10 @@ void Lower(LoweringContext& context, const Node& node, const NonZero& op) {
   LowerAs(context, node, op);
 }
 
+void Lower(LoweringContext& context, const Node& node, const TopK& op) {
+  LowerAs(context, node, op);
+}
+
 void Lower(LoweringContext& context, const Node& node, const Unique& op) {
   LowerAs(context, node, op);
 }

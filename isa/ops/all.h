@@ -33,7 +33,7 @@ using AllCommands = CommandList<
     NonMaxSuppression, NonZero, Unique, RequantizeS16, ConvS16, MatMulS16, AddS16, MulS16, TableS16,
     AveragePoolS16, NormalizeS16, AddShiftedS16, SoftmaxS16, ExtremumS16, BatchedMatMulS16,
     QuotientSoftmaxS16, ConvPlanarF32, ChannelTablesS16, ChannelTables, ConvF32, ConvTransposeF32,
-    MatMulF32, AveragePoolF32, ResizeLinear, L2Normalize, ResizeS16, DivS16>;
+    MatMulF32, AveragePoolF32, ResizeLinear, L2Normalize, ResizeS16, DivS16, TopK>;
 
 }  // namespace rshift::isa
 

@@ -1,5 +1,5 @@
-// Selections whose size depends on the data. Each writes a list as long as it can become, preceded
-// by how many of its entries count; those behind them are zeros.
+// Which elements count depends on the data. Where their number does, too, a command writes a list
+// as long as it can become, preceded by how many of its entries count; those behind them are zeros.
 #ifndef RSHIFT_ISA_OPS_SELECT_H_
 #define RSHIFT_ISA_OPS_SELECT_H_
 
@@ -57,6 +57,22 @@ struct Unique {
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);
     visit(Flags(1), c.sorted);
+  }
+};
+
+struct TopK {
+  RSHIFT_COMMAND(kTopK, "top_k", kFloat,
+                 "in each row of src [R, N] where the largest elements lie, or with flag 1 the "
+                 "smallest, in that order; equal ones in the order of the row, NaN behind all "
+                 "numbers; dst s64 [R, K], K <= N",
+                 .buffers = BufferForm::kNone, .element_ns = 20)
+
+  bool smallest = false;
+  Tensor dst = 0, src = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Flags(1), c.smallest);
   }
 };
 

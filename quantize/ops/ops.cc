@@ -51,6 +51,9 @@ OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& pr
       [](const NonZero&) {
         return OpSupport{OpKind::kFloat, "what rounds to 0 would be gone"};
       },
+      [](const TopK&) {
+        return OpSupport{OpKind::kFloat, "compares elements: in 8 bits many are equal"};
+      },
       [](const Unique&) {
         return OpSupport{OpKind::kFloat, "what rounds to the same number would be one"};
       },

@@ -29,6 +29,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::InstanceNo
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::FakeQuantizeF32& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NonMaxSuppression& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NonZero& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TopK& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Unique& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ConvPlanarF32& c);
 // For rshift_float and portable steps: opcode 83.

@@ -1,5 +1,5 @@
 // NonZero and Unique: lists with their length in front. One thread: where an entry goes depends on
-// those before it.
+// those before it. TopK: a heap of the places of a row's best elements, in dst itself.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -124,7 +124,57 @@ class UniqueStep final : public Step {
   std::vector<int64_t> order_, places_;  // made here, since a run allocates nothing
 };
 
+// Element a of a row comes before element b. A total order, so that the best are the same ones
+// however they are found.
+template <typename T, bool kSmallest>
+struct ComesBefore {
+  const T* row;
+  bool operator()(int64_t a, int64_t b) const {
+    const T x = row[a], y = row[b];
+    if (x == y) return a < b;
+    if constexpr (std::is_same_v<T, float>) {
+      const bool no_x = x != x, no_y = y != y;
+      if (no_x || no_y) return no_x && no_y ? a < b : no_y;
+    }
+    return kSmallest ? x < y : x > y;
+  }
+};
+
+template <typename T, bool kSmallest>
+void FindBest(const T* row, int64_t n, int64_t* best, int64_t k) {
+  const ComesBefore<T, kSmallest> before{row};
+  if (k == 0) return;
+  std::iota(best, best + k, 0);
+  std::make_heap(best, best + k, before);  // the last of them first
+  for (int64_t i = k; i < n; ++i) {
+    if (!before(i, best[0])) continue;
+    std::pop_heap(best, best + k, before);
+    best[k - 1] = i;
+    std::push_heap(best, best + k, before);
+  }
+  std::sort_heap(best, best + k, before);
+}
+
+template <typename T>
+std::unique_ptr<Step> TopKOf(const StepContext& context, bool smallest) {
+  const T* in = context.In<T>(Field::kSrc);
+  int64_t* out = context.Out<int64_t>(Field::kDst);
+  const Shape& src = context.Record(Field::kSrc).shape;
+  const int64_t rows = src[0], n = src[1], k = context.Record(Field::kDst).shape[1];
+  if (rows * k == 0) return NothingToDo();
+  const auto find = smallest ? FindBest<T, true> : FindBest<T, false>;
+  return StepFrom([=](const Team& team) {
+    const Range range = ThreadRange(rows, 1, team);
+    for (int64_t r = range.begin; r < range.end; ++r) find(in + r * n, n, out + r * k, k);
+  });
+}
+
 }  // namespace
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TopK& c) {
+  return ForElements(
+      context, [&](auto type) { return TopKOf<ElementOf<decltype(type)>>(context, c.smallest); });
+}
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NonZero&) {
   return ForElements(context,

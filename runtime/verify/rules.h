@@ -97,6 +97,7 @@ void CheckCommand(const CommandCheck& check, const isa::ConvPlanarF32& c);
 // select.cc
 void CheckCommand(const CommandCheck& check, const isa::NonMaxSuppression& c);
 void CheckCommand(const CommandCheck& check, const isa::NonZero& c);
+void CheckCommand(const CommandCheck& check, const isa::TopK& c);
 void CheckCommand(const CommandCheck& check, const isa::Unique& c);
 // float_library.cc
 void CheckCommand(const CommandCheck& check, const isa::ConvF32& c);

@@ -23,6 +23,14 @@ void CheckCommand(const CommandCheck& check, const isa::NonZero&) {
   check.CheckShape(Field::kDst, {1 + NumElements(check.Tensor(Field::kSrc).shape)});
 }
 
+void CheckCommand(const CommandCheck& check, const isa::TopK&) {
+  check.CheckType(Field::kDst, {DType::kS64});
+  const Shape &src = check.Tensor(Field::kSrc).shape, &dst = check.Tensor(Field::kDst).shape;
+  check.Check(src.size() == 2, check.Describe(Field::kSrc), ": expected rows x elements");
+  check.Check(dst.size() == 2 && dst[0] == src[0] && dst[1] <= src[1], check.Describe(Field::kDst),
+              ": expected ", src[0], " rows of at most ", src[1], " elements");
+}
+
 void CheckCommand(const CommandCheck& check, const isa::Unique&) {
   check.CheckType(Field::kDst, {DType::kS64});
   const Shape& src = check.Tensor(Field::kSrc).shape;

@@ -222,6 +222,7 @@ def odds():
     return [
         case('shrink', 'Shrink', [x], lambd=0.3, bias=0.1), case('top_k', 'TopK', [x], [ints(3)], outputs=2),
         case('top_k_smallest', 'TopK', [picture], [ints(2)], outputs=2, axis=1, largest=0),
+        case('top_k_of_many', 'TopK', [numbers(1, 20000)], [ints(300)], outputs=2), case('sort', 'TopK', [numbers(2, 3000)], [ints(3000)], outputs=2),
         case('pad_wrap', 'Pad', [x], [ints(1, 2, 0, 3)], mode='wrap', opset=19, ir=9),
         case('compress', 'Compress', [x], [np.array([True, False, True])], axis=0),
         case('col2im', 'Col2Im', [numbers(1, 18, 9)], [ints(7, 7), ints(3, 3)], strides=[2, 2]),

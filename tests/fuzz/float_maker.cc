@@ -119,6 +119,14 @@ void MakeList(Maker& m, Opcode opcode) {
   if (unique) c.Set(Field::kFlags, m.random.Int(0, 1));
 }
 
+void MakeTopK(Maker& m) {
+  constexpr DType kTypes[] = {kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64};
+  const Shape shape = m.Dims(2, 2);
+  const int32_t src = m.Src({kTypes[m.random.Int(0, 4)], shape});
+  const int32_t dst = m.Dst({DType::kS64, {shape[0], m.random.Int(0, shape[1])}});
+  m.b.Add(Opcode::kTopK, dst, src).Set(Field::kFlags, m.random.Int(0, 1));
+}
+
 void MakeResize(Maker& m) {
   const Shape src = m.Dims(1, 5);
   Shape dst = src;
@@ -257,6 +265,8 @@ bool MakeFloatCommand(Opcode opcode, Maker& m) {
     case Opcode::kNonZero:
     case Opcode::kUnique:
       return MakeList(m, opcode), true;
+    case Opcode::kTopK:
+      return MakeTopK(m), true;
     case Opcode::kCast: {
       constexpr DType kTypes[] = {kF32,         DType::kS64, DType::kS32,
                                   DType::kBool, DType::kU8,  DType::kS8};

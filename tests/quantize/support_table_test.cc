@@ -109,6 +109,7 @@ Forms FormsOf(std::type_identity<NonMaxSuppression>) {
   return {{"", NonMaxSuppression{.most = 1}, {{1, 8, 4}, {1, 2, 8}}, {}, {3, 3}}};
 }
 Forms FormsOf(std::type_identity<NonZero>) { return {{"", NonZero{}, {{4}}, {}, {5}}}; }
+Forms FormsOf(std::type_identity<TopK>) { return {{"", TopK{}, {{4, 9}}, {}, {4, 3}}}; }
 Forms FormsOf(std::type_identity<Unique>) { return {{"", Unique{}, {{4, 2}}, {}, {13}}}; }
 Forms FormsOf(std::type_identity<Resize>) {
   Forms forms;

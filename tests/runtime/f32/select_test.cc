@@ -114,6 +114,66 @@ TEST(NonZeroTest, EveryType) {
   check(BoolTensor({3, 2}, {0, 1, 1, 0, 0, 1}));
 }
 
+// The places of a row's elements in the order of TopK, the first k of them.
+template <typename T>
+std::vector<int64_t> BestPlaces(const std::vector<T>& values, int64_t rows, int64_t k,
+                                bool smallest) {
+  const int64_t n = static_cast<int64_t>(values.size()) / rows;
+  std::vector<int64_t> want;
+  for (int64_t r = 0; r < rows; ++r) {
+    std::vector<int64_t> numbers, others;  // others: NaN
+    for (int64_t i = 0; i < n; ++i)
+      (values[r * n + i] == values[r * n + i] ? numbers : others).push_back(i);
+    std::stable_sort(numbers.begin(), numbers.end(), [&](int64_t a, int64_t b) {
+      const T x = values[r * n + a], y = values[r * n + b];
+      return smallest ? x < y : y < x;
+    });
+    numbers.insert(numbers.end(), others.begin(), others.end());
+    want.insert(want.end(), numbers.begin(), numbers.begin() + k);
+  }
+  return want;
+}
+
+template <typename T>
+void CheckTopK(uint32_t seed) {
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  const auto pick = [&](int64_t lo, int64_t hi) {
+    return std::uniform_int_distribution<int64_t>(lo, hi)(random);
+  };
+  const int64_t rows = pick(1, 5), n = pick(1, 300), k = pick(0, 2) == 0 ? n : pick(0, n);
+  std::vector<T> values(static_cast<size_t>(rows * n));
+  for (T& value : values) {
+    value = static_cast<T>(pick(0, 60));  // many are equal
+    if constexpr (std::is_same_v<T, float>) {
+      constexpr float kInfinity = std::numeric_limits<float>::infinity();
+      const int64_t kind = pick(0, 40);
+      if (kind < 4) value = std::array{NAN, kInfinity, -kInfinity, -0.0f}[kind];
+    }
+  }
+  const bool smallest = pick(0, 1) == 1;
+  CommandCase test(Opcode::kTopK, {{Field::kSrc, Make<T>({rows, n}, values)}}, DType::kS64,
+                   {rows, k});
+  test.Set(Field::kFlags, smallest ? 1 : 0);
+  EXPECT_EQ(RunOnAnyThreads(test).template As<int64_t>(), BestPlaces(values, rows, k, smallest));
+}
+
+TEST(TopKTest, RandomRowsOfEveryType) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    CheckTopK<float>(seed);
+    CheckTopK<int8_t>(seed);
+    CheckTopK<uint8_t>(seed);
+    CheckTopK<int32_t>(seed);
+    CheckTopK<int64_t>(seed);
+  }
+}
+
+TEST(TopKTest, MoreThanThereAreIsRefused) {
+  CommandCase test(Opcode::kTopK, {{Field::kSrc, Make<float>({1, 3}, {1, 2, 3})}}, DType::kS64,
+                   {1, 4});
+  EXPECT_THAT(ErrorOf(test), HasSubstr("expected 1 rows of at most 3 elements"));
+}
+
 template <typename T>
 std::vector<int64_t> Distinct(const std::vector<T>& values, int64_t rows, bool sorted) {
   const int64_t width = static_cast<int64_t>(values.size()) / rows;
