@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <tuple>
 
 #include "base/error.h"
 #include "calibrate/threshold.h"
@@ -59,6 +60,14 @@ bool Clips(const CalibrationTable& table) {
   return (method && *method != Method::kMinMax) || table.method == kAutoMethod;
 }
 
+double LowestSqnr(const std::vector<OutputResult>& outputs) {
+  double lowest = kNothingLostDb;
+  for (const OutputResult& output : outputs) {
+    if (output.floating) lowest = std::min(lowest, output.similarity.sqnr_db);
+  }
+  return lowest;
+}
+
 class Trials {
  public:
   Trials(const Deployment& deployment, const Dataset& samples,
@@ -73,8 +82,9 @@ class Trials {
       TryModesAndRanges();
       TryMoreBits();
     }
-    std::stable_sort(trials_.begin(), trials_.end(),
-                     [](const Trial& a, const Trial& b) { return a.quality_db > b.quality_db; });
+    std::stable_sort(trials_.begin(), trials_.end(), [](const Trial& a, const Trial& b) {
+      return std::tie(a.quality_db, a.sqnr_db) > std::tie(b.quality_db, b.sqnr_db);
+    });
     return trials_;
   }
 
@@ -86,7 +96,7 @@ class Trials {
       if (id == deployment_.options.profile.id) continue;
       QuantizeOptions other = deployment_.options;
       other.profile = {id, Variant::kByTable};
-      Try(deployment_.table, other, {Cat("--profile ", Name(id)), "", 0, Grade::kNone});
+      Try(deployment_.table, other, {Cat("--profile ", Name(id)), "", 0, 0, Grade::kNone});
     }
   }
 
@@ -96,12 +106,12 @@ class Trials {
     const bool symmetric = given.mode == QuantMode::kSymmetric;
     other.mode = symmetric ? QuantMode::kAsymmetric : QuantMode::kSymmetric;
     const std::string mode = symmetric ? "--mode asymmetric" : "--mode symmetric";
-    Try(deployment_.table, other, {mode, "", 0, Grade::kNone});
+    Try(deployment_.table, other, {mode, "", 0, 0, Grade::kNone});
     if (Clips(deployment_.table)) {
       const CalibrationTable wide = WithoutClipping(deployment_.table);
       const std::string recipe = "a table of model_calibrate --method minmax";
-      Try(wide, given, {"", recipe, 0, Grade::kNone});
-      Try(wide, other, {mode, recipe, 0, Grade::kNone});
+      Try(wide, given, {"", recipe, 0, 0, Grade::kNone});
+      Try(wide, other, {mode, recipe, 0, 0, Grade::kNone});
     }
   }
 
@@ -114,7 +124,7 @@ class Trials {
     if (is_good_already || other.profile.id != ProfileId::kTpu || other.activation_bits != 8)
       return;
     other.activation_bits = 16;
-    Try(deployment_.table, other, {"--activation-bits 16", "", 0, Grade::kNone});
+    Try(deployment_.table, other, {"--activation-bits 16", "", 0, 0, Grade::kNone});
   }
 
   void Try(const CalibrationTable& table, const QuantizeOptions& options, Trial trial) {
@@ -124,6 +134,7 @@ class Trials {
           CompileProgram(RunTargetPasses(quantized.graph, options.target), "trial");
       const auto outputs = CompareOutputs(RunOutputs(program, samples_, threads_), reference_);
       trial.quality_db = Quality(outputs);
+      trial.sqnr_db = LowestSqnr(outputs);
       trial.grade = Judge(outputs);
       trials_.push_back(std::move(trial));
     } catch (const Error&) {
@@ -155,6 +166,7 @@ std::string NamesOf(const std::vector<Trial>& trials) {
 std::string Advice(const Verdict& verdict, bool by_table) {
   const double now = Quality(verdict.outputs);
   const auto text = [](double db) {
+    if (db >= kNothingLostDb) return std::string("every number within a step of 8 bits");
     char line[32];
     std::snprintf(line, sizeof line, "%.1f dB", db);
     return std::string(line);

@@ -187,12 +187,12 @@ std::vector<OutputResult> CompareOutputs(const std::vector<OutputValues>& found,
 }
 
 double Quality(const std::vector<OutputResult>& outputs) {
-  double quality = 200;
+  double quality = kNothingLostDb;
   for (const OutputResult& output : outputs) {
     if (!output.floating) {
       // A share p of unequal integers counts as noise p times as strong as the signal.
       const double wrong = 1 - output.equal_percent / 100;
-      quality = std::min(quality, wrong == 0 ? 200 : -10 * portable::Log10(wrong));
+      quality = std::min(quality, wrong == 0 ? kNothingLostDb : -10 * portable::Log10(wrong));
       continue;
     }
     if (output.within_step) continue;

@@ -68,6 +68,8 @@ struct OutputResult {
 std::vector<OutputResult> CompareOutputs(const std::vector<OutputValues>& found,
                                          const std::vector<OutputValues>& reference);
 
+// Quality of outputs that are equal, or of which every number is within a step.
+inline constexpr double kNothingLostDb = 200;
 // What the outputs are worth, in dB: the lowest, of every output's SQNR and, unless it is one
 // number for each class, of its channels' median. Integers count by the share that is equal; what
 // is within a step does not count.

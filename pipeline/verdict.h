@@ -29,6 +29,7 @@ struct Trial {
   std::string options;  // "--mode asymmetric"
   std::string recipe;   // what to do before that, "" when nothing: "calibrate with --method minmax"
   double quality_db = 0;
+  double sqnr_db = 0;  // the lowest of its outputs; tells those apart that lose nothing
   Grade grade = Grade::kNone;
 };
 

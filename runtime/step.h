@@ -2,7 +2,6 @@
 #ifndef RSHIFT_RUNTIME_STEP_H_
 #define RSHIFT_RUNTIME_STEP_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -86,8 +85,8 @@ class Scratch {
 // of the steps of a recurrent layer, once for all of a session.
 class SharedWeights {
  public:
-  // The constant, and the numbers of its shape that its order depends on.
-  using Key = std::pair<const void*, std::array<int64_t, 4>>;
+  // The constant, and the numbers that its order depends on.
+  using Key = std::pair<const void*, std::vector<int64_t>>;
   // The buffer, and whether it is new: the caller then fills it.
   std::pair<std::shared_ptr<AlignedBuffer>, bool> Get(const Key& key, size_t bytes) {
     std::shared_ptr<AlignedBuffer>& made = made_[key];

@@ -25,6 +25,13 @@ int64_t LowerBound(const std::vector<Buffer>& buffers, const std::vector<int64_t
   return most;
 }
 
+std::vector<int64_t> RoundedSizes(const std::vector<Buffer>& buffers) {
+  std::vector<int64_t> sizes;
+  sizes.reserve(buffers.size());
+  for (const Buffer& buffer : buffers) sizes.push_back((buffer.size + kUnit - 1) / kUnit * kUnit);
+  return sizes;
+}
+
 }  // namespace
 
 void ForEachPairAlive(const std::vector<Buffer>& buffers,
@@ -40,14 +47,27 @@ void ForEachPairAlive(const std::vector<Buffer>& buffers,
   }
 }
 
-PlacementProblem::PlacementProblem(const std::vector<Buffer>& buffers) : conflicts(buffers.size()) {
-  for (const Buffer& buffer : buffers) sizes.push_back((buffer.size + kUnit - 1) / kUnit * kUnit);
+PlacementProblem::PlacementProblem(const std::vector<Buffer>& buffers)
+    : sizes(RoundedSizes(buffers)), conflicts(buffers.size()) {
   ForEachPairAlive(buffers, [&](int32_t a, int32_t b) {
     conflicts[a].push_back(b);
     conflicts[b].push_back(a);
   });
   for (std::vector<int32_t>& list : conflicts) std::sort(list.begin(), list.end());
   lower_bound = LowerBound(buffers, sizes);
+}
+
+std::optional<ArenaPlan> PlaceEndToEnd(const std::vector<Buffer>& buffers, const Order& order) {
+  const std::vector<int64_t> sizes = RoundedSizes(buffers);
+  ArenaPlan plan;
+  plan.lower_bound = LowerBound(buffers, sizes);
+  if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != plan.lower_bound) return {};
+  plan.offsets.resize(buffers.size());
+  for (const int32_t buffer : order) {
+    plan.offsets[buffer] = plan.arena;
+    plan.arena += sizes[buffer];
+  }
+  return plan;
 }
 
 ArenaPlan PlaceInOrder(const PlacementProblem& problem, const Order& order) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "codegen/memory/planner.h"
@@ -29,6 +30,10 @@ using Order = std::vector<int32_t>;
 
 // First fit.
 ArenaPlan PlaceInOrder(const PlacementProblem& problem, const Order& order);
+
+// Where all are alive at one time, as in observable programs: one behind the other, which is what
+// PlaceInOrder gives, without looking at pairs of thousands of buffers. Else nothing.
+std::optional<ArenaPlan> PlaceEndToEnd(const std::vector<Buffer>& buffers, const Order& order);
 
 // Swaps buffers of the order for a fixed number of steps that depends on the problem's size alone,
 // keeping what is not worse; always the same result for the same input. Gives the best plan found,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -50,6 +51,8 @@ ArenaPlan PlanArena(const std::vector<Buffer>& buffers) {
                    "buffer ", i, " has ", buffers[i].size, " bytes and lives from ",
                    buffers[i].first, " to ", buffers[i].last, ", expected a size and a life");
   }
+  if (const std::optional<ArenaPlan> plan = PlaceEndToEnd(buffers, SortedBy(buffers, kOrders[0])))
+    return *plan;
   const PlacementProblem problem(buffers);
   std::optional<ArenaPlan> best;
   Order best_order;
@@ -75,14 +78,26 @@ std::string ValidatePlan(const std::vector<Buffer>& buffers, const ArenaPlan& pl
                  plan.arena);
     }
   }
-  std::string error;
-  ForEachPairAlive(buffers, [&](int32_t a, int32_t b) {
-    const bool in_space = plan.offsets[a] < plan.offsets[b] + buffers[b].size &&
-                          plan.offsets[b] < plan.offsets[a] + buffers[a].size;
-    if (in_space && error.empty())
-      error = Cat("buffers ", std::min(a, b), " and ", std::max(a, b), " overlap");
-  });
-  return error;
+  // Buffers alive by their place: as long as none overlap, a new one can only meet its neighbours.
+  std::map<int64_t, int32_t> alive;
+  const Order starts = SortedBy(buffers, [](const Buffer& b) { return Key{b.first, 0}; });
+  const Order ends = SortedBy(buffers, [](const Buffer& b) { return Key{b.last, 0}; });
+  auto end = ends.begin();
+  for (const int32_t next : starts) {
+    for (; buffers[*end].last < buffers[next].first; ++end) alive.erase(plan.offsets[*end]);
+    const auto above = alive.lower_bound(plan.offsets[next]);
+    const auto meets = [&](int32_t other) {
+      return plan.offsets[next] < plan.offsets[other] + buffers[other].size &&
+             plan.offsets[other] < plan.offsets[next] + buffers[next].size;
+    };
+    int32_t met = -1;
+    if (above != alive.end() && meets(above->second)) met = above->second;
+    if (above != alive.begin() && meets(std::prev(above)->second)) met = std::prev(above)->second;
+    if (met >= 0)
+      return Cat("buffers ", std::min(met, next), " and ", std::max(met, next), " overlap");
+    alive.emplace(plan.offsets[next], next);
+  }
+  return "";
 }
 
 }  // namespace rshift

@@ -105,7 +105,7 @@ class Cutter {
     std::vector<std::string> values = FindDeployablePart(graph_, support_, state_).values;
     RSHIFT_REQUIRE(!values.empty(), ErrorCode::kUnsupported,
                    "no convolution or matrix product lies before what is not supported (model_tool "
-                   "support lists it)");
+                   "support lists it); the part behind it: --inputs TENSOR");
     return values;
   }
 
@@ -136,7 +136,7 @@ class Cutter {
     }
   }
 
-  // As the model declares it, else as it was imported; a result that was not has a name alone.
+  // As the model declares it, else as it was imported.
   onnx::ValueInfoProto Described(const std::string& name) const {
     onnx::ValueInfoProto info;
     info.set_name(name);
@@ -144,7 +144,14 @@ class Cutter {
     if (declared != declared_.end()) info = declared->second;
     if (info.type().tensor_type().has_shape()) return info;
     const auto found = state_.values.find(name);
-    if (found == state_.values.end()) return info;
+    if (found == state_.values.end()) {
+      RSHIFT_REQUIRE(declared != declared_.end(), ErrorCode::kUnsupported, "type and shape of ",
+                     Quoted(name),
+                     " are not known: they lie behind a node that is not supported, and the model "
+                     "does not say them; let onnx.shape_inference.infer_shapes write them into it "
+                     "first, or cut at a tensor that it declares");
+      return info;
+    }
     const Value& value = state_.graph.value(found->second);
     auto* type = info.mutable_type()->mutable_tensor_type();
     if (declared == declared_.end()) {

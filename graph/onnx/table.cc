@@ -16,6 +16,7 @@ std::map<std::string, ImportFunction> BuildTable() {
                              AttentionMicrosoftImports(),
                              BitsImports(),
                              CacheImports(),
+                             ClassicalImports(),
                              ConstantImports(),
                              ControlImports(),
                              ConvImports(),

@@ -21,6 +21,7 @@ std::span<const ImportEntry> AttentionImports();
 std::span<const ImportEntry> AttentionMicrosoftImports();
 std::span<const ImportEntry> BitsImports();
 std::span<const ImportEntry> CacheImports();
+std::span<const ImportEntry> ClassicalImports();
 std::span<const ImportEntry> ConstantImports();
 std::span<const ImportEntry> ControlImports();
 std::span<const ImportEntry> ConvImports();

@@ -3,8 +3,10 @@
 #include <omp.h>
 #include <sys/mman.h>
 
+#include <cstring>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -50,6 +52,15 @@ dnnl::memory Bind(const dnnl::memory::desc& desc, const void* bytes) {
   return dnnl::memory(desc, CpuEngine(), const_cast<void*>(bytes));
 }
 
+// The same numbers for the same two orders of the elements.
+std::vector<int64_t> OrderOf(const dnnl::memory::desc& from, const dnnl::memory::desc& to) {
+  constexpr size_t kNumbers = (sizeof(dnnl_memory_desc_t) + 7) / 8;
+  std::vector<int64_t> order(2 * kNumbers, 0);
+  std::memcpy(order.data(), &from.data, sizeof from.data);
+  std::memcpy(order.data() + kNumbers, &to.data, sizeof to.data);
+  return order;
+}
+
 class PrimitiveStep final : public Step {
  public:
   PrimitiveStep(const StepContext& context, const dnnl::primitive& primitive, Operands operands)
@@ -74,7 +85,7 @@ class PrimitiveStep final : public Step {
 
   bool parallel() const override { return false; }
   size_t memory_bytes() const override {
-    return own_weights_.size() + scratch_growth_ +
+    return (owns_weights_ ? weights_->size() : 0) + scratch_growth_ +
            (operands_.own_weights.size() + operands_.own_bias.size()) * sizeof(float);
   }
 
@@ -101,19 +112,29 @@ class PrimitiveStep final : public Step {
       AddArgument(DNNL_ARG_WEIGHTS, std::move(plain));
       return;
     }
-    own_weights_ = AlignedBuffer(WithinBufferLimits(context, wanted.get_size()));
-    dnnl::memory own = Bind(wanted, own_weights_.data());
-    reorder_ = dnnl::reorder(plain, own);
-    const std::vector<dnnl_exec_arg_t> arguments = {{DNNL_ARG_FROM, plain.get()},
-                                                    {DNNL_ARG_TO, own.get()}};
-    if (own_order || context.Record(operands_.weights_field).region == Region::kConst) {
-      dnnl::error::wrap_c_api(
-          dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, arguments.data()),
-          "could not reorder the weights");
-      operands_.own_weights = {};
+    const size_t bytes = WithinBufferLimits(context, wanted.get_size());
+    const bool constant = context.Record(operands_.weights_field).region == Region::kConst;
+    if (constant && !own_order) {
+      std::tie(weights_, owns_weights_) =
+          context.weights->Get({elements, OrderOf(operands_.weights, wanted)}, bytes);
     } else {
-      reorder_arguments_ = arguments;
-      memories_.push_back(std::move(plain));
+      weights_ = std::make_shared<AlignedBuffer>(bytes);
+      owns_weights_ = true;
+    }
+    dnnl::memory own = Bind(wanted, weights_->data());
+    if (owns_weights_) {
+      reorder_ = dnnl::reorder(plain, own);
+      const std::vector<dnnl_exec_arg_t> arguments = {{DNNL_ARG_FROM, plain.get()},
+                                                      {DNNL_ARG_TO, own.get()}};
+      if (own_order || constant) {
+        dnnl::error::wrap_c_api(
+            dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, arguments.data()),
+            "could not reorder the weights");
+        operands_.own_weights = {};
+      } else {
+        reorder_arguments_ = arguments;
+        memories_.push_back(std::move(plain));
+      }
     }
     AddArgument(DNNL_ARG_WEIGHTS, std::move(own));
   }
@@ -129,7 +150,8 @@ class PrimitiveStep final : public Step {
   dnnl::stream stream_;
   dnnl::primitive primitive_, reorder_;
   Operands operands_;
-  AlignedBuffer own_weights_;
+  std::shared_ptr<AlignedBuffer> weights_;  // in the primitive's order
+  bool owns_weights_ = false;               // the first of those that share them
   std::shared_ptr<Scratch> scratch_;
   size_t scratch_growth_ = 0;
   dnnl::memory scratch_memory_;

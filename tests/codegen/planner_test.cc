@@ -98,5 +98,47 @@ TEST(ValidatePlan, FindsOverlapMisalignmentAndOverflow) {
   EXPECT_NE(ValidatePlan(buffers, {{0}, 256, 256}), "");
 }
 
+TEST(ValidatePlan, SeesWhatPairsSee) {
+  int overlapping = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(seed);
+    const std::vector<Buffer> buffers = RandomBuffers(seed, 1 + static_cast<int>(seed % 20), 30);
+    ArenaPlan plan = PlanArena(buffers);
+    // Some buffers elsewhere.
+    std::mt19937 random(static_cast<uint32_t>(seed));
+    for (int64_t& offset : plan.offsets) {
+      if (random() % 8 == 0) offset = static_cast<int64_t>(random() % 40) * 64;
+    }
+    plan.arena += 1 << 20;
+    bool overlap = false;
+    for (size_t a = 0; a < buffers.size(); ++a) {
+      for (size_t b = 0; b < a; ++b) {
+        const bool in_time =
+            buffers[a].first <= buffers[b].last && buffers[b].first <= buffers[a].last;
+        const bool in_space = plan.offsets[a] < plan.offsets[b] + buffers[b].size &&
+                              plan.offsets[b] < plan.offsets[a] + buffers[a].size;
+        overlap = overlap || (in_time && in_space);
+      }
+    }
+    EXPECT_EQ(ValidatePlan(buffers, plan) != "", overlap);
+    overlapping += overlap ? 1 : 0;
+  }
+  EXPECT_GT(overlapping, 50);
+  EXPECT_LT(overlapping, 350);
+}
+
+// An observable program of an unrolled LSTM: pairs of them would be hundreds of millions.
+TEST(PlanArena, ThousandsThatAreAllAliveLieEndToEnd) {
+  std::vector<Buffer> buffers;
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < 30'000; ++i) {
+    buffers.push_back({64 * (1 + i % 7), i, 30'000});
+    bytes += buffers.back().size;
+  }
+  const ArenaPlan plan = PlanArena(buffers);
+  EXPECT_EQ(plan.arena, bytes);
+  EXPECT_EQ(ValidatePlan(buffers, plan), "");
+}
+
 }  // namespace
 }  // namespace rshift

@@ -60,6 +60,26 @@ def attentions():
     ]
 
 
+def classicals():
+    """What exporters of scikit-learn put around a network: ai.onnx.ml, of which ONNX Runtime is the oracle."""
+    x = numbers(5, 4)
+    gaps = numbers(5, 4, seed=2)
+    gaps[2, 1] = -1
+    ml = dict(domain='ai.onnx.ml')
+    return [
+        case('scaler', 'Scaler', [x], offset=[0.1, -0.2, 0.3, 0.0], scale=[2.0, 0.5, 1.0, -1.0], integer=True, **ml),
+        case('scaler_of_one', 'Scaler', [x], offset=[0.1], scale=[3.0], **ml),
+        case('scaler_of_integers', 'Scaler', [ints(3, -4, 5).reshape(1, 3)], offset=[1.0, 2.0, 3.0], scale=[0.5, 0.5, 2.0], **ml),
+        *[case(f'normalizer_{norm}', 'Normalizer', [np.abs(x)], norm=norm, **ml) for norm in ('MAX', 'L1', 'L2')],
+        case('normalizer_of_zeros', 'Normalizer', [np.zeros((2, 3), np.float32)], norm='L2', **ml),
+        case('binarizer', 'Binarizer', [x], threshold=0.25, **ml),
+        case('imputer', 'Imputer', [x], imputed_value_floats=[1.0, 2.0, 3.0, 4.0], replaced_value_float=float('nan'), **ml),
+        case('imputer_of_a_number', 'Imputer', [gaps], imputed_value_floats=[0.5], replaced_value_float=-1.0, **ml),
+        case('array_feature_extractor', 'ArrayFeatureExtractor', [x], [ints(2, 0)], **ml),
+        case('feature_vectorizer', 'FeatureVectorizer', [x, numbers(5, 2, seed=3)], inputdimensions=[4, 2], **ml),
+    ]
+
+
 def recurrents():
     found = []
     for op, gates in (('LSTM', 4), ('GRU', 3), ('RNN', 1)):
@@ -416,6 +436,6 @@ def selections():
 
 
 def cases():
-    families = (suppressions, selections, volumes, signals, odds, attentions, recurrents, movements, einsums, fused, norms,
+    families = (suppressions, selections, classicals, volumes, signals, odds, attentions, recurrents, movements, einsums, fused, norms,
                 linear_attentions, flex_attentions, caches, determinants, boxes, adaptive_boxes, resizes, forms)
     return [found for family in families for found in family()]

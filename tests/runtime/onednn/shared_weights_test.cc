@@ -1,0 +1,39 @@
+#include <gtest/gtest.h>
+
+#include "runtime/onednn/float_library.h"
+#include "tests/runtime/program_builder.h"
+
+namespace rshift::testing {
+namespace {
+
+// As the cells of an unrolled layer: oneDNN's order of the weights is made once, and they give what
+// each alone gives.
+TEST(SharedWeights, OfOneConstantAreHeldOnce) {
+  RegisterFloatLibrary();
+  const int64_t k = 256, n = 512;
+  Random random(1);
+  std::vector<float> numbers(k * n), x(k);
+  for (float& number : numbers) number = random.Float(-1, 1);
+  for (float& number : x) number = random.Float(-1, 1);
+  size_t memory[2] = {};
+  std::vector<std::byte> results[2];
+  for (const int commands : {1, 10}) {
+    ProgramBuilder b;
+    const int32_t in = b.Input({DType::kF32, {1, k}});
+    const int32_t weights = b.Const(DType::kF32, {k, n}, numbers);
+    for (int i = 0; i < commands; ++i)
+      b.Add(Opcode::kMatMulF32, b.Output({DType::kF32, {1, n}}), in).Set(Field::kSrc2, weights);
+    const Program program = b.Build();
+    Session session(program, {.threads = 1});
+    std::memcpy(session.Input(0).data(), x.data(), x.size() * sizeof(float));
+    session.Run();
+    const auto last = session.Output(commands - 1);
+    results[commands > 1].assign(last.begin(), last.end());
+    memory[commands > 1] = session.memory().steps;
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_LE(memory[1], memory[0] + sizeof(float) * k * n);
+}
+
+}  // namespace
+}  // namespace rshift::testing
