@@ -126,9 +126,10 @@ class UniqueStep final : public Step {
 
 // Element a of a row comes before element b. A total order, so that the best are the same ones
 // however they are found.
-template <typename T, bool kSmallest>
+template <typename T>
 struct ComesBefore {
   const T* row;
+  bool smallest;
   bool operator()(int64_t a, int64_t b) const {
     const T x = row[a], y = row[b];
     if (x == y) return a < b;
@@ -136,14 +137,12 @@ struct ComesBefore {
       const bool no_x = x != x, no_y = y != y;
       if (no_x || no_y) return no_x && no_y ? a < b : no_y;
     }
-    return kSmallest ? x < y : x > y;
+    return smallest ? x < y : x > y;
   }
 };
 
-template <typename T, bool kSmallest>
-void FindBest(const T* row, int64_t n, int64_t* best, int64_t k) {
-  const ComesBefore<T, kSmallest> before{row};
-  if (k == 0) return;
+template <typename T>
+void FindBest(const ComesBefore<T>& before, int64_t n, int64_t* best, int64_t k) {
   std::iota(best, best + k, 0);
   std::make_heap(best, best + k, before);  // the last of them first
   for (int64_t i = k; i < n; ++i) {
@@ -162,10 +161,10 @@ std::unique_ptr<Step> TopKOf(const StepContext& context, bool smallest) {
   const Shape& src = context.Record(Field::kSrc).shape;
   const int64_t rows = src[0], n = src[1], k = context.Record(Field::kDst).shape[1];
   if (rows * k == 0) return NothingToDo();
-  const auto find = smallest ? FindBest<T, true> : FindBest<T, false>;
   return StepFrom([=](const Team& team) {
     const Range range = ThreadRange(rows, 1, team);
-    for (int64_t r = range.begin; r < range.end; ++r) find(in + r * n, n, out + r * k, k);
+    for (int64_t r = range.begin; r < range.end; ++r)
+      FindBest<T>({in + r * n, smallest}, n, out + r * k, k);
   });
 }
 

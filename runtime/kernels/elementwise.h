@@ -123,8 +123,8 @@ struct ElementwiseTable {
   Loop<QuantizeArgs> quantize[kRealRoundingCount];             // by division
   Loop<QuantizeArgs> quantize_reciprocal[kRealRoundingCount];  // by the reciprocal
   Loop<DequantizeArgs> dequantize;
-  Loop<QuantizeInt16Args> quantize_int16[kRealRoundingCount];
-  Loop<QuantizeInt16Args> quantize_int16_reciprocal[kRealRoundingCount];
+  Loop<QuantizeInt16Args> quantize_int16;  // RealRounding::kEven, by division
+  Loop<QuantizeInt16Args> quantize_int16_reciprocal;
   Loop<DequantizeInt16Args> dequantize_int16;
   Loop<AddRealArgs> add_real;
   Loop<AverageRealArgs> average_real;

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/steps/flattened_rows.h"
@@ -12,11 +13,31 @@
 namespace rshift {
 namespace {
 
-// Of ElementwiseTable's loops of that name, the one of the command.
-template <typename Loops>
-auto LoopFor(const isa::Quantize& quantize, const Loops& by_division, const Loops& by_reciprocal) {
+auto LoopFor(const isa::Quantize& quantize, const ElementwiseTable& loops) {
   const auto rounding = static_cast<size_t>(quantize.rounding);
-  return quantize.by_reciprocal ? by_reciprocal[rounding] : by_division[rounding];
+  return quantize.by_reciprocal ? loops.quantize_reciprocal[rounding] : loops.quantize[rounding];
+}
+
+// Other roundings than kEven, which few programs have.
+template <RealRounding kRounding, bool kReciprocal>
+void QuantizeInt16By(const QuantizeInt16Args& args, int64_t begin, int64_t end) noexcept {
+  const auto quantize = kReciprocal ? numerics::QuantizeByReciprocal : numerics::QuantizeValueBy;
+  for (int64_t i = begin; i < end; ++i)
+    args.y[i] = static_cast<int16_t>(quantize(kRounding, args.x[i], args.scale, 0, -32768, 32767));
+}
+
+ElementwiseTable::Loop<QuantizeInt16Args> Int16LoopFor(const isa::Quantize& quantize,
+                                                       const ElementwiseTable& loops) {
+  if (quantize.rounding == RealRounding::kEven)
+    return quantize.by_reciprocal ? loops.quantize_int16_reciprocal : loops.quantize_int16;
+  switch (quantize.rounding) {
+#define RSHIFT_REAL_ROUNDING(id, name, ...)                                      \
+  case RealRounding::k##name:                                                    \
+    return quantize.by_reciprocal ? QuantizeInt16By<RealRounding::k##name, true> \
+                                  : QuantizeInt16By<RealRounding::k##name, false>;
+#include "isa/functions.def"
+  }
+  return nullptr;  // not reached
 }
 
 template <typename Args>
@@ -63,8 +84,8 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Quantize& 
   const auto* x = context.In<float>(Field::kSrc);
   if (dst.dtype == DType::kS16) {
     const QuantizeInt16Args args{x, context.Out<int16_t>(Field::kDst), dst.scale};
-    return std::make_unique<RowsStep<QuantizeInt16Args, float, int16_t>>(
-        context, args, LoopFor(c, loops.quantize_int16, loops.quantize_int16_reciprocal));
+    return std::make_unique<RowsStep<QuantizeInt16Args, float, int16_t>>(context, args,
+                                                                         Int16LoopFor(c, loops));
   }
   const bool is_signed = dst.dtype == DType::kS8;
   const QuantizeArgs args{.x = x,
@@ -73,8 +94,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Quantize& 
                           .zero = dst.zero_point,
                           .lo = is_signed ? -128 : 0,
                           .hi = is_signed ? 127 : 255};
-  return std::make_unique<RowsStep<QuantizeArgs, float, uint8_t>>(
-      context, args, LoopFor(c, loops.quantize, loops.quantize_reciprocal));
+  return std::make_unique<RowsStep<QuantizeArgs, float, uint8_t>>(context, args, LoopFor(c, loops));
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Dequantize&) {

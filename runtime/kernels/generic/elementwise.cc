@@ -124,7 +124,7 @@ template <RealRounding kRounding, bool kReciprocal>
   }
 }
 
-template <RealRounding kRounding, bool kReciprocal>
+template <bool kReciprocal>
 [[gnu::always_inline]] inline void QuantizeInt16Loop(const QuantizeInt16Args& args, int64_t begin,
                                                      int64_t end) {
   const QuantizeInt16Args p = args;
@@ -132,7 +132,7 @@ template <RealRounding kRounding, bool kReciprocal>
 #pragma omp simd
   for (int64_t i = begin; i < end; ++i) {
     const float v = kReciprocal ? p.x[i] * inverse : p.x[i] / p.scale;
-    p.y[i] = static_cast<int16_t>(RoundTo<kRounding>(v, 0, -32768, 32767));
+    p.y[i] = static_cast<int16_t>(RoundTo<RealRounding::kEven>(v, 0, -32768, 32767));
   }
 }
 
@@ -260,18 +260,8 @@ constexpr ElementwiseTable kTable = {
 #include "isa/functions.def"
         },
     .dequantize = T::template Run<DequantizeArgs, DequantizeLoop>,
-    .quantize_int16 =
-        {
-#define RSHIFT_REAL_ROUNDING(id, name, ...) \
-  T::template Run<QuantizeInt16Args, QuantizeInt16Loop<RealRounding::k##name, false>>,
-#include "isa/functions.def"
-        },
-    .quantize_int16_reciprocal =
-        {
-#define RSHIFT_REAL_ROUNDING(id, name, ...) \
-  T::template Run<QuantizeInt16Args, QuantizeInt16Loop<RealRounding::k##name, true>>,
-#include "isa/functions.def"
-        },
+    .quantize_int16 = T::template Run<QuantizeInt16Args, QuantizeInt16Loop<false>>,
+    .quantize_int16_reciprocal = T::template Run<QuantizeInt16Args, QuantizeInt16Loop<true>>,
     .dequantize_int16 = T::template Run<DequantizeInt16Args, DequantizeInt16Loop>,
     .add_real = T::template Run<AddRealArgs, AddRealLoop>,
     .average_real = T::template Run<AverageRealArgs, AverageRealLoop>,
