@@ -22,6 +22,7 @@ std::map<std::string, ImportFunction> BuildTable() {
                              ConvImports(),
                              CumulateImports(),
                              DetImports(),
+                             DetectionImports(),
                              DynamicQuantizationImports(),
                              EinsumImports(),
                              EltwiseImports(),

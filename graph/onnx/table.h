@@ -27,6 +27,7 @@ std::span<const ImportEntry> ControlImports();
 std::span<const ImportEntry> ConvImports();
 std::span<const ImportEntry> CumulateImports();
 std::span<const ImportEntry> DetImports();
+std::span<const ImportEntry> DetectionImports();
 std::span<const ImportEntry> DynamicQuantizationImports();
 std::span<const ImportEntry> EinsumImports();
 std::span<const ImportEntry> EltwiseImports();

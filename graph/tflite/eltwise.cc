@@ -50,6 +50,24 @@ void TranslateFloorMod(OpWriter& op) {
   op.GiveReal(op.Emit("Sub", {a, op.Emit("Mul", {whole, b})}));
 }
 
+// The angle of (x, y) in (-pi, pi]: of y / x, half a turn on where x is negative. Where x is 0 it
+// divides by 1 instead: no infinity comes up.
+void TranslateAtan2(OpWriter& op) {
+  constexpr float kPi = 3.14159265f;
+  const std::string y = op.Real(0), x = op.Real(1), zero = op.Float(0.0f);
+  const auto either = [&](const std::string& condition, const std::string& a,
+                          const std::string& b) {
+    return op.Emit("Where", {condition, a, b});
+  };
+  const std::string is_zero = op.Emit("Equal", {x, zero});
+  const std::string half =
+      op.Emit("Atan", {op.Emit("Div", {y, either(is_zero, op.Float(1.0f), x)})});
+  const std::string turn = either(op.Emit("Less", {y, zero}), op.Float(-kPi), op.Float(kPi));
+  const std::string left = op.Emit("Add", {half, turn});
+  const std::string upright = op.Emit("Mul", {op.Emit("Sign", {y}), op.Float(kPi / 2)});
+  op.GiveReal(either(op.Emit("Less", {x, zero}), left, either(is_zero, upright, half)));
+}
+
 void TranslateAddN(OpWriter& op) {
   Names inputs;
   for (int i = 0; i < op.InputCount(); ++i) inputs.push_back(op.Real(i));
@@ -92,6 +110,7 @@ constexpr Entry kEltwiseEntries[] = {
     {BuiltinOperator_SQUARED_DIFFERENCE, TranslateSquaredDifference},
     {BuiltinOperator_FLOOR_DIV, TranslateFloorDiv},
     {BuiltinOperator_FLOOR_MOD, TranslateFloorMod},
+    {BuiltinOperator_ATAN2, TranslateAtan2},
     {BuiltinOperator_ADD_N, TranslateAddN},
     {BuiltinOperator_LESS, [](OpWriter& op) { TranslateComparison(op, "Less"); }},
     {BuiltinOperator_LESS_EQUAL, [](OpWriter& op) { TranslateComparison(op, "LessOrEqual"); }},

@@ -84,6 +84,11 @@ void TranslateEmbeddingLookup(OpWriter& op) {
   op.GiveReal(op.Emit("Gather", {op.Real(1), op.Stored(0)}, {{"axis", int64_t{0}}}));
 }
 
+// Places of what is not 0, a row for each: as many as there are.
+void TranslateWhere(OpWriter& op) {
+  op.GiveStored(op.Transposed(op.Emit("NonZero", {op.Stored(0)}), {1, 0}));
+}
+
 void TranslateBlocks(OpWriter& op, const char* type, int64_t size) {
   op.Check(op.InRank(0) == 4, "input has ", op.InRank(0), " dimensions, expected 4");
   const std::string x = op.ToChannelsFirst(op.Moved(0));
@@ -121,6 +126,7 @@ constexpr Entry kMovementEntries[] = {
     {BuiltinOperator_GATHER, TranslateGather},
     {BuiltinOperator_GATHER_ND, TranslateGatherNd},
     {BuiltinOperator_SCATTER_ND, TranslateScatterNd},
+    {BuiltinOperator_WHERE, TranslateWhere},
     {BuiltinOperator_EMBEDDING_LOOKUP, TranslateEmbeddingLookup},
     {BuiltinOperator_SPACE_TO_DEPTH, TranslateSpaceToDepth},
     {BuiltinOperator_DEPTH_TO_SPACE, TranslateDepthToSpace},

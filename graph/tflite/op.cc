@@ -329,12 +329,18 @@ std::vector<int64_t> OpWriter::Ints(int i, const char* role) const {
   return elements;
 }
 
-std::vector<int32_t> OpWriter::CustomOptions(size_t count) const {
+std::span<const uint8_t> OpWriter::CustomBytes() const {
   const auto* data = op_.custom_options();
-  const size_t bytes = data == nullptr ? 0 : data->size();
+  if (data == nullptr) return {};
+  return {data->data(), data->size()};
+}
+
+std::vector<int32_t> OpWriter::CustomOptions(size_t count) const {
+  const std::span<const uint8_t> bytes = CustomBytes();
   std::vector<int32_t> options(count);
-  Check(bytes >= count * 4, "has options of ", bytes, " bytes, expected ", count * 4, " or more");
-  std::memcpy(options.data(), data->data(), count * 4);
+  Check(bytes.size() >= count * 4, "has options of ", bytes.size(), " bytes, expected ", count * 4,
+        " or more");
+  std::memcpy(options.data(), bytes.data(), count * 4);
   return options;
 }
 
@@ -376,7 +382,12 @@ std::string OpWriter::Emit(const char* type, const Names& inputs, const OpAttrib
 
 std::string OpWriter::EmitOwn(const char* type, const Names& inputs,
                               const OpAttributes& attributes) {
-  std::string made = Emit(type, inputs, attributes);
+  return EmitManyOwn(type, inputs, 1, attributes)[0];
+}
+
+Names OpWriter::EmitManyOwn(const char* type, const Names& inputs, int count,
+                            const OpAttributes& attributes) {
+  Names made = EmitMany(type, inputs, count, attributes);
   state_.graph.mutable_node(state_.graph.node_size() - 1)->set_domain(kTfliteDomain);
   return made;
 }

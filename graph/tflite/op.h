@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -68,6 +69,8 @@ class OpWriter {
   // The first `count` little-endian integers of a custom operator's options; throws kInvalidInput
   // where there are fewer.
   std::vector<int32_t> CustomOptions(size_t count) const;
+  // All of its bytes; none where it has no options.
+  std::span<const uint8_t> CustomBytes() const;
 
   // Inputs and outputs.
   int InputCount() const { return static_cast<int>(inputs_.size()); }
@@ -99,6 +102,8 @@ class OpWriter {
   Names EmitMany(const char* type, const Names& inputs, int count, const OpAttributes& attributes);
   // The same of kTfliteDomain, for what ONNX does not have.
   std::string EmitOwn(const char* type, const Names& inputs, const OpAttributes& attributes = {});
+  Names EmitManyOwn(const char* type, const Names& inputs, int count,
+                    const OpAttributes& attributes);
   // A constant.
   std::string IntList(const std::vector<int64_t>& elements);
   std::string Scalar(int64_t element);

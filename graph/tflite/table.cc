@@ -9,9 +9,9 @@ Translate FindBuiltin(BuiltinOperator code) {
   static const std::map<BuiltinOperator, Translate> kTable = [] {
     std::map<BuiltinOperator, Translate> table;
     for (const auto& family :
-         {ActivationEntries(), ComplexEntries(), ConvEntries(), EltwiseEntries(), MatMulEntries(),
-          MovementEntries(), RecurrentEntries(), ReduceEntries(), ResizeEntries(), ShapeEntries(),
-          SliceEntries(), SpaceEntries(), VolumeEntries()}) {
+         {ActivationEntries(), ComplexEntries(), ConvEntries(), DetectionEntries(),
+          EltwiseEntries(), MatMulEntries(), MovementEntries(), RecurrentEntries(), ReduceEntries(),
+          ResizeEntries(), ShapeEntries(), SliceEntries(), SpaceEntries(), VolumeEntries()}) {
       for (const Entry& entry : family) table.emplace(entry.code, entry.translate);
     }
     return table;
@@ -21,8 +21,10 @@ Translate FindBuiltin(BuiltinOperator code) {
 }
 
 Translate FindCustom(const std::string& name) {
-  for (const CustomEntry& entry : CustomConvEntries()) {
-    if (name == entry.name) return entry.translate;
+  for (const auto& family : {CustomConvEntries(), CustomDetectionEntries()}) {
+    for (const CustomEntry& entry : family) {
+      if (name == entry.name) return entry.translate;
+    }
   }
   return nullptr;
 }

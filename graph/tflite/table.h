@@ -23,6 +23,7 @@ struct CustomEntry {
 std::span<const Entry> ActivationEntries();
 std::span<const Entry> ComplexEntries();
 std::span<const Entry> ConvEntries();
+std::span<const Entry> DetectionEntries();
 std::span<const Entry> EltwiseEntries();
 std::span<const Entry> MatMulEntries();
 std::span<const Entry> MovementEntries();
@@ -34,6 +35,7 @@ std::span<const Entry> SliceEntries();
 std::span<const Entry> SpaceEntries();
 std::span<const Entry> VolumeEntries();
 std::span<const CustomEntry> CustomConvEntries();
+std::span<const CustomEntry> CustomDetectionEntries();
 
 // Of complex numbers the real part (0) or the imaginary one (1).
 void GiveComplexPart(OpWriter& op, int64_t part);

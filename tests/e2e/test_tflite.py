@@ -184,6 +184,33 @@ def test_options_of_a_custom_operator_that_are_cut_off_are_refused(tmp_path):
     assert 'has options of 4 bytes, expected 12 or more' in error
 
 
+def test_the_angle_on_the_axes(tmp_path):
+    net, numbers = tflite_net.Net(), np.array([-2, 0, 3], np.float32)
+    y, x, angle = (net.tensor(name, (9,), np.float32) for name in ('y', 'x', 'angle'))
+    net.operator('ATAN2', [y, x], [angle])
+    samples = {'y': np.repeat(numbers, 3), 'x': np.tile(numbers, 3)}
+    content = net.bytes([y, x], [angle])
+    theirs = litert.outputs_of(content, 'tflite-xnnpack', samples)['angle']
+    np.testing.assert_allclose(ours_of(content, samples, tmp_path, '--mode', 'f32')['angle'], theirs, atol=1e-6)
+
+
+@pytest.mark.parametrize('shape', ((7,), (3, 5), (2, 3, 4)), ids=str)
+def test_places_of_what_is_true(shape, tmp_path):
+    """As many rows as there are; none where nothing is."""
+    for share in (0, .4, 1):
+        net = tflite_net.Net()
+        x, places = net.tensor('x', shape, bool), net.tensor('places', (0, len(shape)), np.int64)
+        net.operator('WHERE', [x], [places])
+        samples = {'x': np.random.default_rng(3).uniform(size=shape) < share}
+        content = net.bytes([x], [places])
+        expected = np.argwhere(samples['x'])
+        if share > 0:  # LiteRT's interpreter gives no array without elements
+            np.testing.assert_array_equal(litert.outputs_of(content, 'tflite-xnnpack', samples)['places'], expected)
+        ours = ours_of(content, samples, tmp_path, '--mode', 'f32')['places']
+        assert ours.dtype == np.int64
+        np.testing.assert_array_equal(ours, expected)
+
+
 @pytest.mark.parametrize('parts', (['COMPLEX_ABS'], ['CAST'], ['REAL', 'IMAG']), ids='_'.join)
 @pytest.mark.parametrize('length', (64, 40))
 def test_spectra(parts, length, tmp_path):

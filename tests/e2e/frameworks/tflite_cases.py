@@ -90,6 +90,7 @@ def cases():
     for code in ('MAXIMUM', 'MINIMUM'):
         add(code.lower(), code, [IMAGE, (1, 8, 6, 1)], IMAGE, 'MaximumMinimumOptions', int8='same')
     add('pow', 'POW', [IMAGE, (8,)], IMAGE, low=0.5)
+    add('atan2', 'ATAN2', [IMAGE, IMAGE], IMAGE, near=1e-6)
     add('squared_difference', 'SQUARED_DIFFERENCE', [IMAGE, IMAGE], IMAGE, int8='free')
     add('floor_div', 'FLOOR_DIV', [IMAGE, IMAGE], IMAGE, low=0.5)
     add('floor_mod', 'FLOOR_MOD', [IMAGE, IMAGE], IMAGE, low=0.5)
