@@ -225,7 +225,7 @@ void WriteRootMeanSquare(const Target& t, const LayerNorm& op) {
   const std::string epsilon =
       t.writer.Floats(t.out + "/epsilon", {}, std::array<float, 1>{op.epsilon});
   t.writer.Node("Mul", {t.in[0], t.in[0]}, t.out + "/squares");
-  OnnxWriter::Set(t.writer.Node("ReduceMean", {t.out + "/squares"}, t.out + "/mean"), "axes", axes);
+  t.writer.Node("ReduceMean", {t.out + "/squares", t.Constant("axes", axes)}, t.out + "/mean");
   t.writer.Node("Add", {t.out + "/mean", epsilon}, t.out + "/sum");
   t.writer.Node("Sqrt", {t.out + "/sum"}, t.out + "/root");
   t.writer.Node("Div", {t.in[0], t.out + "/root"}, t.out + "/normal");
@@ -239,6 +239,20 @@ void Write(const Target& t, const LayerNorm& op) {
   auto* node = t.writer.Node("LayerNormalization", t.in, t.out);
   OnnxWriter::Set(node, "axis", op.axis);
   OnnxWriter::Set(node, "epsilon", op.epsilon);
+}
+
+void Write(const Target& t, const InstanceNorm& op) {
+  OnnxWriter::Set(t.writer.Node("InstanceNormalization", t.in, t.out), "epsilon", op.epsilon);
+}
+
+// With its dimensions kept; the result may have lost them.
+void Write(const Target& t, const Reduce& op) {
+  Shape kept = t.Shape0();
+  for (const int64_t axis : op.axes) kept[static_cast<size_t>(axis)] = 1;
+  const bool reshaped = kept != t.OutShape();
+  const std::string y = reshaped ? t.out + "/kept" : t.out;
+  t.writer.Node(OpName(t.node.op), {t.in[0], t.Constant("axes", op.axes)}, y);
+  if (reshaped) t.writer.Node("Reshape", {y, t.Constant("shape", t.OutShape())}, t.out);
 }
 
 // The sizes that follow from the scales, whether the product is one of floats or of doubles.

@@ -23,6 +23,7 @@ class Exporter {
   Exporter(const Graph& graph, const Graph& quantized, Form form)
       : graph_(graph), quantized_(quantized), form_(form), writer_(graph.name) {
     for (const Node& node : quantized.nodes()) {
+      made_[node.name] = &node;
       if (std::holds_alternative<QConv>(node.op) || std::holds_alternative<QMatMul>(node.op))
         linear_[node.name] = &node;
     }
@@ -83,17 +84,20 @@ class Exporter {
   }
 
   void Quantize(const std::string& name, const std::string& source) {
-    const Value* type = Integers(name);
-    if (type == nullptr) return;
+    if (const Value* type = Integers(name); type != nullptr) QuantizeAs(*type, name, source);
+  }
+
+  // `name`/q and `name`/dq: `source` as integers of that type, and dequantized.
+  void QuantizeAs(const Value& type, const std::string& name, const std::string& source) {
     if (form_ == Form::kFakeQuantize) {
-      const IntType range{type->dtype, *type->quant};
+      const IntType range{type.dtype, *type.quant};
       const std::array<float, 1> low = {End(range, range.qmin())},
                                  high = {End(range, range.qmax())};
       return FakeQuantize(source, name + "/dq", {}, low, high);
     }
     const std::string scale =
-        writer_.Floats(name + "/scale", {}, std::array<float, 1>{type->quant->scale});
-    const std::string zero = ZeroPoint(name, *type);
+        writer_.Floats(name + "/scale", {}, std::array<float, 1>{type.quant->scale});
+    const std::string zero = ZeroPoint(name, type);
     writer_.Node("QuantizeLinear", {source, scale, zero}, name + "/q");
     writer_.Node("DequantizeLinear", {name + "/q", scale, zero}, name + "/dq");
   }
@@ -133,13 +137,33 @@ class Exporter {
         inputs.emplace_back();
       } else if (const Value& value = graph_.value(id); value.is_constant()) {
         const bool own = integer && linear != linear_.end() && inputs.size() < 3;
-        inputs.push_back(own ? Linear(node, *linear->second, inputs.size()) : Constant(value));
+        inputs.push_back(own ? Linear(node, *linear->second, inputs.size())
+                             : Operand(node, value, integer));
       } else {
         inputs.push_back(Real(value.name, integer || IsInteger(value.name)));
       }
     }
     WriteFloatNode(graph_, node, inputs, y.name + "/real", &writer_);
     Quantize(y.name, y.name + "/real");
+  }
+
+  // A constant operand as the node of the program has it: its integers, dequantized, or real
+  // numbers.
+  std::string Operand(const Node& node, const Value& constant, bool integer) {
+    std::string real = Constant(constant);
+    const auto made = made_.find(node.name);
+    if (!integer || constant.dtype != DType::kF32 || made == made_.end()) return real;
+    for (const ValueId id : made->second->inputs) {
+      if (!id.valid()) continue;
+      const Value& value = quantized_.value(id);
+      if (!value.is_constant() || !value.quant || !value.name.starts_with(constant.name + "__q"))
+        continue;
+      if (value.dtype != DType::kS8 && value.dtype != DType::kU8) continue;
+      const std::string name = node.name + "/" + constant.name;
+      QuantizeAs(value, name, real);
+      return name + "/dq";
+    }
+    return real;
   }
 
   // Weights or bias of a convolution or matrix product, dequantized.
@@ -225,20 +249,29 @@ class Exporter {
   const Graph& quantized_;
   const Form form_;
   OnnxWriter writer_;
-  std::map<std::string, const Node*> linear_;  // of the program, by name
-  std::map<ValueId, int> readers_;             // of second inputs
+  std::map<std::string, const Node*> made_, linear_;  // of the program, by name
+  std::map<ValueId, int> readers_;                    // of second inputs
 };
 
-std::string Export(const Graph& imported, const Graph& quantized, const NodeBiases& biases,
-                   Form form) {
+void RequireFloats(const Graph& imported) {
   RSHIFT_REQUIRE(!HoldsQuantization(imported), ErrorCode::kUnsupported,
                  "--emit-qdq, --emit-fakequantize: the model holds QuantizeLinear and "
                  "DequantizeLinear already");
+}
+
+std::string Export(const Graph& imported, const Graph& quantized, const NodeBiases& biases,
+                   Form form) {
+  RequireFloats(imported);
   const Graph graph = SetBiases(RunPassesInOnnxOrder(imported), biases);
   return Exporter(graph, quantized, form).Model();
 }
 
 }  // namespace
+
+void CheckQdqExport(const Graph& imported) {
+  RequireFloats(imported);
+  Exporter(RunPassesInOnnxOrder(imported), Graph(), Form::kQdq).Model();
+}
 
 std::string ExportQdq(const Graph& imported, const Graph& quantized, const NodeBiases& biases) {
   return Export(imported, quantized, biases, Form::kQdq);

@@ -86,7 +86,10 @@ class Deployer {
     Graph imported =
         ImportModel(options_.model, options_.import, [&](const std::string& note) { Warn(note); });
     Tell(DeployStage::kImported, imported);
-    if (options_.emit_qdq || options_.emit_fakequantize) imported_ = imported;
+    if (options_.emit_qdq || options_.emit_fakequantize) {
+      CheckQdqExport(imported);
+      imported_ = imported;
+    }
     if (IsInteger()) {
       const bool keep_ranges = options_.profile == ProfileId::kOpenVino;
       split_ = SplitFakeQuantize(std::move(imported), {options_.drop_residual_round, keep_ranges});

@@ -191,3 +191,46 @@ def test_wrong_usage(folder, tmp_path):
     done = pipeline.call('model_deploy', folder / 'net.onnx', '--mode', 'f32', '-o', tmp_path / 'p', '--emit-qdq',
                          tmp_path / 'r.onnx')
     assert done.returncode == 2 and '--emit-qdq' in done.stderr
+
+
+@pytest.mark.parametrize('op', ('Mul', 'Add', 'Sub'))
+def test_a_constant_operand_has_the_integers_of_the_program(op, tmp_path):
+    """Byte for byte under the profile of ONNX Runtime."""
+    rng, node = np.random.default_rng(4), helper.make_node
+    weights = numpy_helper.from_array((rng.normal(size=(8, 3, 3, 3)) / 4).astype(np.float32), 'w')
+    factor = numpy_helper.from_array(np.float32(0.37), 'factor')
+    graph = helper.make_graph([node(op, ['x', 'factor'], ['m'], name='first'), node('Conv', ['m', 'w'], ['y'], name='conv')], 'net',
+                              [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 12, 12))],
+                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [weights, factor])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'net.onnx')
+    np.save(tmp_path / 'x.npy', rng.normal(size=(16, 3, 12, 12)).astype(np.float32))
+    pipeline.calibrate(tmp_path / 'net.onnx', tmp_path / 'x.npy', tmp_path / 'table.yaml', extra=AS_IT_IS)
+    theirs, ours, _ = both(tmp_path / 'net.onnx', tmp_path / 'table.yaml', tmp_path / 'x.npy', tmp_path, 'asymmetric', ('--profile', 'onnxruntime'))
+    np.testing.assert_array_equal(theirs, ours)
+
+
+def test_means_and_norms_are_written(tmp_path):
+    """ReduceMean over space, a root mean square and an InstanceNorm, which is F32 in the program."""
+    rng, node = np.random.default_rng(5), helper.make_node
+    constants = [numpy_helper.from_array((rng.normal(size=(8, 3, 3, 3)) / 4).astype(np.float32), 'w'),
+                 numpy_helper.from_array(rng.uniform(.5, 1, 8).astype(np.float32), 'g'), numpy_helper.from_array(rng.normal(size=8).astype(np.float32), 'b'),
+                 numpy_helper.from_array((rng.normal(size=(8, 10)) / 3).astype(np.float32), 'v'), numpy_helper.from_array(np.float32(1e-5), 'e')]
+    nodes = [node('Conv', ['x', 'w'], ['c'], name='conv'), node('InstanceNormalization', ['c', 'g', 'b'], ['n']), node('ReduceMean', ['n'], ['p'], axes=[2, 3], keepdims=0),
+             node('Mul', ['p', 'p'], ['s']), node('ReduceMean', ['s'], ['q'], axes=[1], keepdims=1), node('Add', ['q', 'e'], ['qe']), node('Sqrt', ['qe'], ['r']),
+             node('Div', ['p', 'r'], ['d']), node('Mul', ['d', 'g'], ['z']), node('MatMul', ['z', 'v'], ['y'], name='last')]
+    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 12, 12))],
+                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'net.onnx')
+    np.save(tmp_path / 'x.npy', rng.normal(size=(16, 3, 12, 12)).astype(np.float32))
+    pipeline.calibrate(tmp_path / 'net.onnx', tmp_path / 'x.npy', tmp_path / 'table.yaml', extra=AS_IT_IS)
+    theirs, ours, scale = both(tmp_path / 'net.onnx', tmp_path / 'table.yaml', tmp_path / 'x.npy', tmp_path, 'asymmetric')
+    assert np.mean(np.abs(theirs - ours) / scale < 2.5) > .9
+
+
+def test_what_cannot_be_written_is_said_before_anything_is_measured(tmp_path):
+    w = numpy_helper.from_array(np.ones((3, 4, 2, 2), np.float32), 'w')
+    graph = helper.make_graph([helper.make_node('ConvTranspose', ['x', 'w'], ['y'], name='up')], 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 6, 6))],
+                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [w])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'net.onnx')
+    error = pipeline.fails('model_deploy', tmp_path / 'net.onnx', '--calibration', tmp_path / 'no.table.yaml', '-o', tmp_path / 'p', '--emit-qdq', tmp_path / 'q.onnx')
+    assert 'up: ConvTranspose cannot be written as ONNX yet' in error
