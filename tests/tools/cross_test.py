@@ -3,7 +3,7 @@
     cross_test.py <source dir> <build dir>
 
 It must print the outputs that model_runner gives on this machine, bit for bit; so must a program that runs float networks by
-portable steps (tests/runtime/portable_run.cc), for every tensor of each. Exit code 77, with a message, where Debian's
+portable steps (tests/runtime/portable_run.cc), for every tensor of each, and the statistics that calibration counts of them. Exit code 77, with a message, where Debian's
 cross compiler or QEMU's user mode emulation is missing (apt-get install g++-aarch64-linux-gnu qemu-user).
 """
 import os
@@ -30,6 +30,8 @@ SHARED = pathlib.Path(os.environ.get('RSHIFT_SHARED', SOURCE.parent / 'shared'))
 NETWORKS = ('resnet8_cifar10', 'dscnn_keywords', 'vww96', 'blazeface', 'autoencoder_ad01', 'fashion/vit_tiny.onnx',
             'mobilenet_v1_025', 'nanodet_m')
 SHAPE, PIXELS, OUTPUT, SEED, SAMPLES = (1, 1, 28, 28), 784, 'logits', 26, 4
+# What counts, and the file that it makes.
+STATISTICS = ('environment', 'histogram_page', 'statistics', 'statistics_file', 'statistics_stream', 'tensor_counter', 'value_scan')
 NEEDED = ('aarch64-linux-gnu-g++', 'qemu-aarch64', 'readelf')
 
 
@@ -54,7 +56,8 @@ class Crossed(unittest.TestCase):
                     '-DCMAKE_EXE_LINKER_FLAGS=-static')
         cls.portable = cls.folder / 'portable_run'
         run('aarch64-linux-gnu-g++', '-std=c++20', '-O2', '-static', '-fopenmp', '-I', SOURCE, '-o', cls.portable,
-            SOURCE / 'tests/runtime/portable_run.cc', runtime / 'runtime/librshift_runtime.a',
+            '-DRSHIFT_VERSION="none"', SOURCE / 'tests/runtime/portable_run.cc', SOURCE / 'tests/runtime/no_onednn.cc',
+            *(SOURCE / f'calibrate/{name}.cc' for name in STATISTICS), SOURCE / 'quantize/ranges/recorded_sample.cc', runtime / 'runtime/librshift_runtime.a',
             runtime / 'isa/librshift_format.a', runtime / 'base/librshift_base.a')
         cls.example = cls.folder / 'example/embed_c'
         values = random.Random(SEED)
