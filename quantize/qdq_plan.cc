@@ -355,8 +355,12 @@ class QdqPlanner {
     for (ValueId id : node.inputs) {
       if (!IsActivation(id) || typed_[id.index()]) continue;
       if (wide_.contains(id)) return SetFloat(n, "it reads integers of 16 bits");
-      return SetFloat(n, Cat("no DequantizeLinear before it: '", graph_.value(id).name,
-                             "' is computed in F32"));
+      const auto& nodes = graph_.nodes();
+      const bool dynamic = std::any_of(nodes.begin(), nodes.end(),
+                                       [](const Node& other) { return IsDynamic(other.op); });
+      return SetFloat(
+          n, Cat("no DequantizeLinear before it: '", graph_.value(id).name, "' is computed in F32",
+                 dynamic ? ", as all is between products that are quantized while they run" : ""));
     }
     const Wish& wish = WantedType(node.outputs[0]);
     const std::string why = wish.type ? WhyNotInt16(node, *wish.type) : "";

@@ -9,6 +9,7 @@
 #include "base/file_kind.h"
 #include "graph/onnx/body_names.h"
 #include "graph/onnx/nibbles.h"
+#include "graph/onnx/table.h"
 
 namespace rshift {
 namespace {
@@ -51,6 +52,10 @@ Makers FindMakers(const onnx::GraphProto& graph, const std::set<std::string>& gi
 // Throws kUnsupported for a model that is made of other operators than the standard ones.
 void CheckDomains(const onnx::ModelProto& model) {
   if (OpsetOf(model) != 0 || model.opset_import_size() == 0) return;
+  const auto& nodes = model.graph().node();
+  if (std::any_of(nodes.begin(), nodes.end(),
+                  [&](const onnx::NodeProto& node) { return FindImport(node, model) != nullptr; }))
+    return;
   const std::string& domain = model.opset_import(0).domain();
   const std::string& op = model.graph().node_size() > 0 ? model.graph().node(0).op_type() : "none";
   Fail(ErrorCode::kUnsupported, "uses operators of the domain ", Quoted(domain), " only (",
@@ -74,6 +79,9 @@ onnx::ModelProto ParseModel(std::span<const uint8_t> bytes) {
       model.has_graph() && (model.graph().node_size() > 0 || model.graph().output_size() > 0),
       ErrorCode::kInvalidInput, "not an ONNX model: it has no graph", KindNote(bytes, true));
   CheckDomains(model);
+  // Features alone (classical.cc), no operator of ONNX itself.
+  if (OpsetOf(model) == 0 && model.opset_import_size() > 0)
+    model.add_opset_import()->set_version(kNewestOpset);
   const int64_t opset = OpsetOf(model);
   RSHIFT_REQUIRE(opset != 0 && model.opset_import_size() > 0, ErrorCode::kInvalidInput,
                  "does not say which opset it uses; the file may be cut short");

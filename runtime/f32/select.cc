@@ -171,8 +171,16 @@ std::unique_ptr<Step> TopKOf(const StepContext& context, bool smallest) {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TopK& c) {
-  return ForElements(
-      context, [&](auto type) { return TopKOf<ElementOf<decltype(type)>>(context, c.smallest); });
+  const DType type = context.Record(Field::kSrc).dtype;
+  return VisitElement(type, [&](auto identity) -> std::unique_ptr<Step> {
+    using T = ElementOf<decltype(identity)>;
+    if constexpr (std::is_void_v<T> || std::is_same_v<T, double>) {
+      Fail(ErrorCode::kUnsupported, Where(context), ": ranks elements of type ", Name(type),
+           ", expected f32, integers or bool");
+    } else {
+      return TopKOf<Stored<T>>(context, c.smallest);
+    }
+  });
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NonZero&) {

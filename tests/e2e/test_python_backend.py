@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), '../conformance'))
 import onnx_node_suite  # noqa: E402  pylint: disable=wrong-import-position
 
 # What agreed when this was last raised. Less means that an operator was lost.
-LEAST_AGREED = 1704
+LEAST_AGREED = 1706
 # Random results, or results that hang on the opset's training mode.
 RANDOM = ('bernoulli', 'training_dropout', 'randomnormal', 'randomuniform', 'multinomial')
 # A sum of 100 values in F32 that is 0 in F64: held to zero within the suite's own atol, 1e-7.
