@@ -114,6 +114,7 @@ THIRD_PARTY = {
     "mpi.h": ["calibrate", "tools", "tests"],
     "CLI": ["tools"],
     "nlohmann": ["interop", "pipeline", "tools", "tests"],
+    "flatbuffers": ["graph"],
     "pugixml.hpp": ["graph", "interop"],
     "pybind11": ["python"],
     "rshift": ["rshift", "python", "examples", "tests"],  # the public headers: examples read them as installed
