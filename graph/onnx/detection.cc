@@ -13,16 +13,6 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 
-// The constant's only element.
-float NumberOf(OnnxNode& node, int i, const char* role) {
-  const Expr x = FloatIn(node, i);
-  node.CheckSupported(x.is_constant(), role, " ", Quoted(x.value().name),
-                      " is computed from the model's input, expected a constant");
-  node.Check(NumElements(x.shape()) == 1, role, " has the shape ", ToString(x.shape()),
-             ", expected one number");
-  return FloatElements(x.value())[0];
-}
-
 // What a suppression left: how many boxes, [1]; class and box of each, [entries].
 struct Kept {
   Expr count, classes, boxes;
@@ -61,15 +51,17 @@ void ImportTfliteSuppression(OnnxNode& node) {
   node.Check(most.size() == 1 && most[0] >= 0, "max_output_size is not one number of 0 or more");
   CheckConstantSize(node, most[0]);
   if (node.HasInput(5))
-    node.CheckSupported(NumberOf(node, 5, "soft_nms_sigma") == 0.0f,
+    node.CheckSupported(NumberIn(node, 5, "soft_nms_sigma", 0.0) == 0.0,
                         "has a soft_nms_sigma; only hard suppression is supported");
   // Here a box goes that overlaps another by the threshold itself.
-  const float iou = std::nextafter(NumberOf(node, 3, "iou_threshold"), -kInfinity);
-  const Kept kept = Suppress(boxes, Unsqueezed(scores, 0),
-                             {.most = most[0],
-                              .iou_threshold = iou,
-                              .score_threshold = NumberOf(node, 4, "score_threshold"),
-                              .has_score_threshold = true});
+  const float iou =
+      std::nextafter(static_cast<float>(NumberIn(node, 3, "iou_threshold", 0.0)), -kInfinity);
+  const Kept kept =
+      Suppress(boxes, Unsqueezed(scores, 0),
+               {.most = most[0],
+                .iou_threshold = iou,
+                .score_threshold = static_cast<float>(NumberIn(node, 4, "score_threshold", 0.0)),
+                .has_score_threshold = true});
   const Expr counts = kept.Counts(kept.boxes.dim(0));
   Give(CastTo(Padded(kept.boxes, 0, 0, most[0] - kept.boxes.dim(0)), DType::kS32));
   if (node.OutputUsed(1)) Give(Held(Gathered(scores, kept.boxes, 0), counts, most[0]), 1);
@@ -79,7 +71,9 @@ void ImportTfliteSuppression(OnnxNode& node) {
 // Offsets from anchors, both as center and size, to corners: [N, 4].
 Expr DecodeBoxes(OnnxNode& node, const Expr& offsets, const Expr& anchors) {
   const auto offset = [&](int64_t i, const char* scale) {
-    return At(offsets, 1, i) / static_cast<double>(node.Float(scale, 1.0f));
+    const float number = node.Float(scale, 1.0f);
+    node.Check(number > 0.0f, scale, " is ", number, ", expected more than 0");
+    return At(offsets, 1, i) / static_cast<double>(number);
   };
   const Expr y = offset(0, "y_scale") * At(anchors, 1, 2) + At(anchors, 1, 0);
   const Expr x = offset(1, "x_scale") * At(anchors, 1, 3) + At(anchors, 1, 1);

@@ -65,4 +65,23 @@ Expr PlacesOfSlices(const Expr& indices, const Shape& data, int64_t batch) {
 
 Expr Flat(const Expr& x) { return Reshaped(x, {NumElements(x.shape())}); }
 
+std::vector<double> Doubles(const Value& constant) {
+  if (constant.dtype == DType::kF32) {
+    const auto floats = FloatElements(constant);
+    return {floats.begin(), floats.end()};
+  }
+  const auto ints = IntElements(constant);
+  return {ints.begin(), ints.end()};
+}
+
+double NumberIn(OnnxNode& node, int i, const char* role, double fallback) {
+  if (!node.HasInput(i)) return fallback;
+  const Expr x = In(node, i);
+  node.CheckSupported(x.is_constant(), role, " ", Quoted(x.value().name),
+                      " is computed from the model's input, expected a constant");
+  node.Check(NumElements(x.shape()) == 1, role, " has the shape ", ToString(x.shape()),
+             ", expected one number");
+  return Doubles(x.value())[0];
+}
+
 }  // namespace rshift

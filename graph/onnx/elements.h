@@ -19,6 +19,12 @@ Expr PlacesAlong(const Expr& indices, const Shape& data, int64_t axis);
 // each index tuple, of the first element of its slice.
 Expr PlacesOfSlices(const Expr& indices, const Shape& data, int64_t batch);
 
+// The elements of a constant: floats or integers.
+std::vector<double> Doubles(const Value& constant);
+// A constant input of one number; `fallback` where it is left out. Throws kUnsupported where it is
+// computed; `role` is for the message.
+double NumberIn(OnnxNode& node, int i, const char* role, double fallback);
+
 // All elements as one row.
 Expr Flat(const Expr& x);
 

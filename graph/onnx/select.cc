@@ -31,15 +31,6 @@ Expr PlacesOfNonZero(const Expr& x) {
   return Counted(list, 1, size, CountOf(list));
 }
 
-std::vector<double> Doubles(const Value& constant) {
-  if (constant.dtype == DType::kF32) {
-    const auto floats = FloatElements(constant);
-    return {floats.begin(), floats.end()};
-  }
-  const auto ints = IntElements(constant);
-  return {ints.begin(), ints.end()};
-}
-
 // [rank, count]: the places of all elements that are not 0.
 void ImportNonZero(OnnxNode& node) {
   const Expr x = In(node, 0);
@@ -159,17 +150,6 @@ void ImportUnique(OnnxNode& node) {
   if (node.OutputUsed(1)) Give(list(found.first), 1);
   if (node.OutputUsed(2)) Give(list(found.inverse), 2);
   if (node.OutputUsed(3)) Give(list(found.counts), 3);
-}
-
-// An optional input of one number; `fallback` where it is left out.
-double NumberIn(OnnxNode& node, int i, const char* role, double fallback) {
-  if (!node.HasInput(i)) return fallback;
-  const Expr x = In(node, i);
-  node.CheckSupported(x.is_constant(), role, " ", Quoted(x.value().name),
-                      " is computed from the model's input, expected a constant");
-  node.Check(NumElements(x.shape()) == 1, role, " has the shape ", ToString(x.shape()),
-             ", expected one number");
-  return Doubles(x.value())[0];
 }
 
 void ImportNonMaxSuppression(OnnxNode& node) {

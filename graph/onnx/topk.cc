@@ -10,14 +10,7 @@ namespace {
 
 // Of rows of constants.
 Expr PlacesOfConstants(const Expr& rows, int64_t k, bool smallest) {
-  std::vector<double> elements;
-  if (rows.type() == DType::kF32) {
-    const auto floats = FloatElements(rows.value());
-    elements.assign(floats.begin(), floats.end());
-  } else {
-    const auto ints = IntElements(rows.value());
-    elements.assign(ints.begin(), ints.end());
-  }
+  const std::vector<double> elements = Doubles(rows.value());
   const int64_t n = rows.dim(1);
   std::vector<int64_t> places, order(n);
   for (int64_t r = 0; r < rows.dim(0); ++r) {
