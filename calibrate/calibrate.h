@@ -10,6 +10,7 @@
 
 #include "base/progress.h"
 #include "calibrate/data/dataset.h"
+#include "calibrate/observed_program.h"
 #include "calibrate/reader_functions.h"
 #include "calibrate/statistics.h"
 #include "calibrate/threshold.h"
@@ -31,13 +32,14 @@ struct CollectTimes {
 
 struct CollectOptions {
   int threads = 0;        // samples in parallel, each by one thread; one more thread reads ahead
-  bool portable = false;  // SessionOptions::portable
+  bool portable = false;  // SessionOptions::portable; as `program` has it
   ProgressFunction progress = {};
   std::string checkpoint;  // "" or a file to which partial statistics are saved now and then
   bool resume = false;     // start from the checkpoint when it exists and fits
-  std::function<bool()> interrupted;  // polled; true: save the checkpoint and throw
-  Equalization equalization = {};     // which the graph has already; recorded
-  CollectTimes* times = nullptr;      // filled where given
+  std::function<bool()> interrupted;   // polled; true: save the checkpoint and throw
+  Equalization equalization = {};      // which the graph has already; recorded
+  ObservedProgram* program = nullptr;  // of the graph, where it is made already
+  CollectTimes* times = nullptr;       // filled where given
   // Hears before the first sample how many bytes the process will have at its peak.
   std::function<void(uint64_t bytes)> memory = {};
 };

@@ -13,7 +13,6 @@
 #include "calibrate/data/stored_samples.h"
 #include "calibrate/fill_inputs.h"
 #include "calibrate/observation.h"
-#include "calibrate/observed_program.h"
 #include "runtime/runtime.h"
 
 namespace rshift {
@@ -27,17 +26,18 @@ struct Watched {
 
 class Measurer {
  public:
-  Measurer(const Graph& graph, const std::vector<ValueId>& values, const Dataset& dataset,
-           const std::vector<int64_t>& samples, const MeasureChannelsOptions& options)
-      : program_(CompileForObservation(graph)),
+  Measurer(const Graph& graph, ObservedProgram& program, const std::vector<ValueId>& values,
+           const Dataset& dataset, const std::vector<int64_t>& samples,
+           const MeasureChannelsOptions& options)
+      : program_(program),
         dataset_(dataset),
         samples_(samples),
         options_(options),
         progress_("equalizing", static_cast<int64_t>(samples.size()), options.progress) {
-    after_.resize(program_.image().commands.size());
+    after_.resize(program_.program().image().commands.size());
     for (const ValueId id : values) {
       const Value& value = graph.value(id);
-      const std::optional<CompleteTensor> at = FindComplete(program_.image(), value.name);
+      const std::optional<CompleteTensor> at = FindComplete(program_.program().image(), value.name);
       if (!at || NumElements(value.shape) == 0) continue;
       const auto channels = static_cast<size_t>(value.shape.back());
       (at->command < 0 ? before_ : after_[static_cast<size_t>(at->command)])
@@ -57,8 +57,7 @@ class Measurer {
   using SampleSums = std::vector<ChannelSums>;  // by watched tensor; empty: the sample failed
 
   IndexWork Work() {
-    const auto session = std::make_shared<Session>(
-        program_, SessionOptions{.threads = 1, .portable = options_.portable});
+    const std::shared_ptr<Session> session = program_.TakeSession();
     return [this, session](size_t place) {
       RSHIFT_REQUIRE(!options_.interrupted || !options_.interrupted(), ErrorCode::kIo,
                      "interrupted while channels were measured; run it again");
@@ -73,7 +72,7 @@ class Measurer {
   SampleSums RunSample(Session& session, size_t place) {
     SampleSums sums(watched_.size());
     try {
-      FillInputs(program_, session, dataset_.Read(samples_[place]));
+      FillInputs(program_.program(), session, dataset_.Read(samples_[place]));
     } catch (const Error&) {
       return {};  // CollectStatistics reads it again and says what is wrong
     }
@@ -117,7 +116,7 @@ class Measurer {
     return measured;
   }
 
-  Program program_;
+  ObservedProgram& program_;
   const Dataset& dataset_;
   const std::vector<int64_t>& samples_;
   const MeasureChannelsOptions& options_;
@@ -135,14 +134,17 @@ class Measurer {
 }  // namespace
 
 std::vector<int64_t> ChooseChannelSamples(const Dataset& dataset,
-                                          const std::vector<int64_t>& samples) {
-  std::vector<std::pair<std::string, int64_t>> hashed;
-  for (const int64_t index : samples) {
-    try {
-      hashed.emplace_back(StoredSha256(dataset, index), index);
-    } catch (const Error&) {  // CollectStatistics reads it again and says what is wrong
-    }
-  }
+                                          const std::vector<int64_t>& samples, int threads) {
+  std::vector<std::pair<std::string, int64_t>> hashed(samples.size());
+  ForEachIndex(threads, samples.size(), [&] {
+    return [&](size_t i) {
+      try {
+        hashed[i] = {StoredSha256(dataset, samples[i]), samples[i]};
+      } catch (const Error&) {  // CollectStatistics reads it again and says what is wrong
+      }
+    };
+  });
+  std::erase_if(hashed, [](const auto& sample) { return sample.first.empty(); });
   std::sort(hashed.begin(), hashed.end());
   std::vector<int64_t> chosen;
   for (size_t i = 0; i < std::min(hashed.size(), kChannelSamples); ++i)
@@ -150,11 +152,12 @@ std::vector<int64_t> ChooseChannelSamples(const Dataset& dataset,
   return chosen;
 }
 
-MeasuredChannels MeasureChannels(const Graph& graph, const std::vector<ValueId>& values,
-                                 const Dataset& dataset, const std::vector<int64_t>& samples,
+MeasuredChannels MeasureChannels(const Graph& graph, ObservedProgram& program,
+                                 const std::vector<ValueId>& values, const Dataset& dataset,
+                                 const std::vector<int64_t>& samples,
                                  const MeasureChannelsOptions& options) {
   if (values.empty() || samples.empty()) return {};
-  return Measurer(graph, values, dataset, samples, options).Run();
+  return Measurer(graph, program, values, dataset, samples, options).Run();
 }
 
 }  // namespace rshift

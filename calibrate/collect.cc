@@ -51,14 +51,16 @@ void CheckInputs(const Graph& graph, const ProgramImage& image) {
   RSHIFT_REQUIRE(same, ErrorCode::kInternal, "calibration: the program has other inputs");
 }
 
+using Clock = std::chrono::steady_clock;
+
 // One thread's share: a session and what it counts one tensor with.
 class Worker {
  public:
-  Worker(const Program& program, const ObservationPlan& plan, bool portable,
+  Worker(const Program& program, ObservedProgram::SessionOwner session, const ObservationPlan& plan,
          SharedStatistics& statistics)
       : program_(program),
         plan_(plan),
-        session_(program, {.threads = 1, .portable = portable}),
+        session_(std::move(session)),
         statistics_(statistics),
         peaks_(plan.names.size()),
         memories_(plan.names.size()) {}
@@ -66,15 +68,17 @@ class Worker {
   void Run(const Sample& sample, const std::string& sha256, std::vector<SampleSource> sources) {
     SharedStatistics::Addition addition(statistics_);
     const double begin = ThreadSeconds();
-    FillInputs(program_, session_, sample);
+    const Clock::time_point start = Clock::now();
+    observing_ = {};
+    FillInputs(program_, *session_, sample);
     RecordedSample recorded{sha256, sample.name, std::move(sources)};
     for (const Observation& observation : plan_.before) Observe(observation, recorded, addition);
-    session_.RunObserved([&](int command) {
+    session_->RunObserved([&](int command) {
       for (const Observation& observation : plan_.after[static_cast<size_t>(command)]) {
         Observe(observation, recorded, addition);
       }
     });
-    RequireNoFault(program_, session_);
+    RequireNoFault(program_, *session_);
     for (const DerivedStatistic& derived : plan_.derived) {
       std::optional<float> peak;
       for (const int source : derived.sources)
@@ -82,17 +86,19 @@ class Worker {
       if (peak) addition.AddPeak(derived.statistic, *peak);
     }
     addition.Finish(std::move(recorded));
-    all_ += ThreadSeconds() - begin;
+    const double seconds = ThreadSeconds() - begin;
+    all_ += seconds;
+    all_observing_ += seconds * (observing_ / std::chrono::duration<double>(Clock::now() - start));
   }
 
   // When the thread has ended.
-  CollectTimes times() const { return {all_ - observing_, observing_, observed_}; }
+  CollectTimes times() const { return {all_ - all_observing_, all_observing_, observed_}; }
 
  private:
   void Observe(const Observation& observation, const RecordedSample& sample,
                SharedStatistics::Addition& addition) {
-    const double begin = ThreadSeconds();
-    const std::span<const std::byte> memory = session_.Tensor(observation.tensor);
+    const Clock::time_point begin = Clock::now();
+    const std::span<const std::byte> memory = session_->Tensor(observation.tensor);
     const std::span<const float> values(reinterpret_cast<const float*>(memory.data()),
                                         memory.size() / sizeof(float));
     const auto i = static_cast<size_t>(observation.statistic);
@@ -100,15 +106,18 @@ class Worker {
     peaks_[i] = counter_.peak();
     addition.Add(observation.statistic, counter_, sample, memories_[i]);
     observed_ += values.size();
-    observing_ += ThreadSeconds() - begin;
+    observing_ += Clock::now() - begin;
   }
 
   const Program& program_;
   const ObservationPlan& plan_;
-  Session session_;
+  ObservedProgram::SessionOwner session_;
   SharedStatistics& statistics_;
   TensorCounter counter_;
-  double all_ = 0, observing_ = 0;
+  // Thread seconds. Asking for them is a system call, so that those of one sample are divided as
+  // the time is that has passed.
+  double all_ = 0, all_observing_ = 0;
+  std::chrono::duration<double> observing_{};  // of the sample at hand
   uint64_t observed_ = 0;
   std::vector<std::optional<float>> peaks_;  // by statistic: of the sample at hand
   std::vector<TensorMemory> memories_;       // by statistic
@@ -117,7 +126,7 @@ class Worker {
 // Everything that the threads of one run share.
 class Run {
  public:
-  Run(const Program& program, const ObservationPlan& plan, const Dataset& dataset,
+  Run(ObservedProgram& program, const ObservationPlan& plan, const Dataset& dataset,
       std::span<const int64_t> samples, const CollectOptions& options, StatisticsFile& total)
       : dataset_(dataset),
         options_(options),
@@ -128,8 +137,11 @@ class Run {
         count_(samples.size()),
         threads_(ThreadCount(options.threads, samples.size())),
         queue_(dataset, samples, threads_, options.interrupted) {
-    for (size_t i = 0; i < threads_; ++i)
-      workers_.emplace_back(program, plan, options.portable, statistics_);
+    std::vector<ObservedProgram::SessionOwner> sessions(threads_);
+    ForEachIndex(options.threads, threads_,
+                 [&] { return [&](size_t i) { sessions[i] = program.TakeSession(); }; });
+    for (ObservedProgram::SessionOwner& session : sessions)
+      workers_.emplace_back(program.program(), std::move(session), plan, statistics_);
   }
 
   // Throws the error of the lowest sample, and keeps the others that are done where none has failed
@@ -167,8 +179,6 @@ class Run {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   // Whether they are in the checkpoint now; few are not worth one, which the next run would have to
   // be told what to do with. An error of its own would hide the sample's.
   bool KeepsDone() {
@@ -239,7 +249,10 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
                                  const CollectOptions& options) {
   RSHIFT_REQUIRE(!samples.empty(), ErrorCode::kInvalidInput,
                  "calibration needs at least one sample");
-  const Program program = CompileForObservation(graph);
+  std::optional<ObservedProgram> own;
+  if (options.program == nullptr) own.emplace(graph, options.portable);
+  ObservedProgram& observed = own ? *own : *options.program;
+  const Program& program = observed.program();
   const ObservationPlan plan = PlanObservation(graph, program.image());
   CheckInputs(graph, program.image());
   StatisticsFile total{graph.sha256,
@@ -250,7 +263,7 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
                        EmptyStatistics(plan.names)};
   total.equalization = options.equalization;
   if (options.resume) LoadCheckpoint(options.checkpoint, dataset, samples, total);
-  Run run(program, plan, dataset, samples, options, total);
+  Run run(observed, plan, dataset, samples, options, total);
   ReturnFreedMemory();  // what reading the model has left
   if (options.memory) options.memory(run.ExpectedMemory(graph));
   if (!run.Work()) {

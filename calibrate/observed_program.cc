@@ -25,6 +25,28 @@ Program CompileForObservation(const Graph& graph) {
                             "float program of " + graph.name, Limits::None());
 }
 
+ObservedProgram::ObservedProgram(const Graph& graph, bool portable)
+    : program_(CompileForObservation(graph)), portable_(portable) {}
+
+ObservedProgram::SessionOwner ObservedProgram::TakeSession() {
+  std::unique_ptr<Session> session;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      session = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (session == nullptr)
+    session =
+        std::make_unique<Session>(program_, SessionOptions{.threads = 1, .portable = portable_});
+  return {session.release(), [this](Session* returned) {
+            std::unique_ptr<Session> owned(returned);
+            const std::lock_guard lock(mutex_);
+            idle_.push_back(std::move(owned));
+          }};
+}
+
 size_t ThreadCount(int asked, size_t samples) {
   const size_t threads =
       asked > 0 ? static_cast<size_t>(asked) : std::max(1u, std::thread::hardware_concurrency());

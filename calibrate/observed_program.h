@@ -5,6 +5,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 #include "graph/graph.h"
 #include "runtime/runtime.h"
@@ -13,6 +16,28 @@ namespace rshift {
 
 // `graph`: after RunPasses. Its tensors can be looked at (observation.h).
 Program CompileForObservation(const Graph& graph);
+
+// The program of CompileForObservation and sessions of it, each of one thread: what is done with
+// them leaves them as they were, so that the next one need not make its own.
+class ObservedProgram {
+ public:
+  // `portable`: SessionOptions::portable.
+  ObservedProgram(const Graph& graph, bool portable);
+  ObservedProgram(const ObservedProgram&) = delete;
+  ObservedProgram& operator=(const ObservedProgram&) = delete;
+
+  const Program& program() const { return program_; }
+  // A session that nobody else has, which goes back to the program when its owner lets go of it.
+  // Its tensors hold what it has run before. Thread-safe.
+  using SessionOwner = std::unique_ptr<Session, std::function<void(Session*)>>;
+  SessionOwner TakeSession();
+
+ private:
+  const Program program_;
+  const bool portable_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Session>> idle_;  // guarded by mutex_
+};
 
 // `asked`, or as many as the CPU has where that is 0; at least 1, at most `samples`.
 size_t ThreadCount(int asked, size_t samples);

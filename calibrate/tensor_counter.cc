@@ -50,14 +50,24 @@ uint32_t BinOf(float magnitude, uint32_t first) {
          OctaveWindow::kFirstBin;
 }
 
+// The largest finite |x|, or of a tensor that is not all zeros a smaller one: of every 16th block.
+float ApproximateReach(std::span<const float> values) {
+  constexpr size_t kLooked = 256, kSkipped = 15 * kLooked;
+  const auto reach_of = [](std::span<const float> part) {
+    const Extremes found = FiniteExtremes(part, -kInfinity);
+    const float reach = std::max({0.0f, -found.low, found.high});
+    return reach == kInfinity ? 0 : reach;  // nothing is finite
+  };
+  float reach = 0;
+  for (size_t begin = 0; begin < values.size(); begin += kLooked + kSkipped)
+    reach =
+        std::max(reach, reach_of(values.subspan(begin, std::min(kLooked, values.size() - begin))));
+  return reach > 0 ? reach : reach_of(values);
+}
+
 OctaveWindow ChooseWindow(std::span<const float> values, const TensorMemory& memory) {
   if (values.size() < kLargeTensor) return {};
-  float largest = memory.reach;
-  if (largest == 0) {
-    const Extremes found = FiniteExtremes(values, -kInfinity);
-    largest = std::max({0.0f, -found.low, found.high});
-    if (largest == kInfinity) largest = 0;  // nothing is finite
-  }
+  const float largest = memory.reach > 0 ? memory.reach : ApproximateReach(values);
   // Its last octave is the one above, which may come next.
   const uint32_t first =
       std::min(std::max(Octave(largest) + 2, OctaveWindow::kOctaves + 1) - OctaveWindow::kOctaves,

@@ -11,6 +11,7 @@
 #include "calibrate/channel_ranges.h"
 #include "calibrate/environment.h"
 #include "calibrate/find_bad_samples.h"
+#include "calibrate/observed_program.h"
 #include "calibrate/range_effect.h"
 #include "graph/passes/passes.h"
 #include "pipeline/calibration_page.h"
@@ -74,20 +75,22 @@ bool ChoosesEqualization(const std::string& equalize) {
 
 EqualizationChoice Choose(const CalibrateOptions& options, const CalibrateEvents& events,
                           const Graph& graph, const Dataset& dataset,
-                          const std::vector<int64_t>& samples) {
+                          const std::vector<int64_t>& samples,
+                          std::optional<ObservedProgram>& program) {
   if (options.equalize == "off") return {};
   if (!ChoosesEqualization(options.equalize))
     return {EqualizationOfTable(options.equalize, graph), {}};
   const EqualizeThrough through =
       options.equalize == "weights" ? EqualizeThrough::kWeights : EqualizeThrough::kFunctions;
   const std::vector<ValueId> values = EqualizableValues(graph, through);
-  return ChooseEqualization(
-      graph, through,
-      MeasureChannels(graph, values, dataset, ChooseChannelSamples(dataset, samples),
-                      {.threads = options.threads,
-                       .portable = options.portable,
-                       .progress = events.progress,
-                       .interrupted = events.interrupted}));
+  if (values.empty()) return {};
+  program.emplace(graph, options.portable);
+  return ChooseEqualization(graph, through,
+                            MeasureChannels(graph, *program, values, dataset,
+                                            ChooseChannelSamples(dataset, samples, options.threads),
+                                            {.threads = options.threads,
+                                             .progress = events.progress,
+                                             .interrupted = events.interrupted}));
 }
 
 // One of several shards says it, the first. A sample that cannot be read has its error in the
@@ -125,7 +128,9 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
   if (events.measuring) events.measuring();
   if (norm && preprocess)
     NoteWrongPreprocess(options, events, *norm, *dataset, chosen, *preprocess);
-  EqualizationChoice choice = Choose(options, events, graph, *dataset, chosen);
+  std::optional<ObservedProgram> program;  // of the graph as it is now
+  EqualizationChoice choice = Choose(options, events, graph, *dataset, chosen, program);
+  if (!choice.equalization.empty()) program.reset();
   graph = Equalize(std::move(graph), choice.equalization, options.equalize);
   result->equalized = std::move(choice.gains);
   const CollectOptions collect{.threads = options.threads,
@@ -135,6 +140,7 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
                                .resume = options.resume,
                                .interrupted = events.interrupted,
                                .equalization = std::move(choice.equalization),
+                               .program = program ? &*program : nullptr,
                                .times = &result->times,
                                .memory = [&](uint64_t bytes) {
                                  result->expected_memory = bytes;

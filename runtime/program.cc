@@ -2,6 +2,7 @@
 #include "codegen/container/container.h"
 #include "runtime/cost.h"
 #include "runtime/runtime.h"
+#include "runtime/shared_weights.h"
 #include "runtime/verify.h"
 
 namespace rshift {
@@ -20,6 +21,7 @@ Program Program::FromFile(MappedFile file, const std::string& where, const Limit
   Program program;
   program.where_ = where;
   program.limits_ = limits;
+  program.shared_weights_ = std::make_shared<SharedWeights>();
   program.file_ = std::move(file);
   ContainerView view = ReadStructure(program.file_.bytes(), where);
   ConstantsCheck constants(view, where);

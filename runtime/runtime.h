@@ -28,6 +28,8 @@
 
 namespace rshift {
 
+class SharedWeights;
+
 struct LoadOptions {
   bool copy = false;   // read the file into memory instead of mapping it
   Limits limits = {};  // what a run may take; more is refused (runtime/limits.h)
@@ -53,6 +55,8 @@ class Program {
   // What one run takes, at most, and what it may.
   const RunWork& work() const { return work_; }
   const Limits& limits() const { return limits_; }
+  // For the steps of its sessions.
+  SharedWeights& shared_weights() const { return *shared_weights_; }
 
  private:
   static Program FromFile(MappedFile file, const std::string& where, const Limits& limits);
@@ -65,6 +69,7 @@ class Program {
   Proof proof_;
   RunWork work_;
   Limits limits_;
+  std::shared_ptr<SharedWeights> shared_weights_;
 };
 
 enum class Isa : uint8_t { kScalar = 0, kAvx2 = 1, kAvxVnni = 2, kAvx512Vnni = 3, kNeonDot = 4 };

@@ -11,6 +11,7 @@
 #include "runtime/barrier.h"
 #include "runtime/cost.h"
 #include "runtime/runtime.h"
+#include "runtime/shared_weights.h"
 #include "runtime/step.h"
 #include "runtime/steps/fused_epilogue.h"
 #include "runtime/thread_count_tuner.h"
@@ -40,7 +41,6 @@ struct Session::Impl {
   double least_share_ns = 0;
   AlignedBuffer arena;
   Scratch scratch;
-  SharedWeights weights;
   // One per pass: a command with its fused epilogue.
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<std::unique_ptr<FusedEpilogue>> epilogues;  // of some steps
@@ -83,7 +83,7 @@ void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
                        .threads = threads,
                        .portable = options.portable,
                        .scratch = &scratch,
-                       .weights = &weights};
+                       .weights = &program->shared_weights()};
   };
   StepContext context = context_of(command);
   // A command of the float library opens its own region: its threads are settled here.

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -81,24 +80,6 @@ class Scratch {
   AlignedBuffer memory_;
 };
 
-// Weights that steps have in another order than the file: those of one constant and one shape, as
-// of the steps of a recurrent layer, once for all of a session.
-class SharedWeights {
- public:
-  // The constant, and the numbers that its order depends on.
-  using Key = std::pair<const void*, std::vector<int64_t>>;
-  // The buffer, and whether it is new: the caller then fills it.
-  std::pair<std::shared_ptr<AlignedBuffer>, bool> Get(const Key& key, size_t bytes) {
-    std::shared_ptr<AlignedBuffer>& made = made_[key];
-    const bool is_new = made == nullptr;
-    if (is_new) made = std::make_shared<AlignedBuffer>(bytes);
-    return {made, is_new};
-  }
-
- private:
-  std::map<Key, std::shared_ptr<AlignedBuffer>> made_;
-};
-
 // What a step is made from.
 struct StepContext {
   const Program* program = nullptr;
@@ -108,7 +89,7 @@ struct StepContext {
   int threads = 1;
   bool portable = false;             // SessionOptions::portable
   Scratch* scratch = nullptr;        // of portable steps; lives as long as they do
-  SharedWeights* weights = nullptr;  // of the session
+  SharedWeights* weights = nullptr;  // of the program
   EpilogueArgs epilogue = {};  // of a command that leads a pass (OpTraits): its fused epilogue
 
   const TensorRecord& Record(Field f) const;

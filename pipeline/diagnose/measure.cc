@@ -114,11 +114,13 @@ class Diagnosis {
     if (!given_ || !given_->equalization.empty()) return;
     constexpr auto kThrough = EqualizeThrough::kFunctions;
     const SampleList list(samples_);
-    const auto chosen = ChooseChannelSamples(list, ChooseSamples(list.size(), 0, options_.seed));
+    const auto chosen =
+        ChooseChannelSamples(list, ChooseSamples(list.size(), 0, options_.seed), options_.threads);
+    ObservedProgram program(graph_, /*portable=*/false);
     facts_.not_equalized =
         ChooseEqualization(graph_, kThrough,
-                           MeasureChannels(graph_, EqualizableValues(graph_, kThrough), list,
-                                           chosen, {.threads = options_.threads}))
+                           MeasureChannels(graph_, program, EqualizableValues(graph_, kThrough),
+                                           list, chosen, {.threads = options_.threads}))
             .gains;
   }
 

@@ -54,11 +54,9 @@ class Bounds {
     const std::span<const float> weights = graph_.value(product.weights).constant->As<float>();
     for (int64_t o = 0; o < product.outputs; ++o) {
       float largest = 0;
-      for (int64_t i = 0; i < product.inputs_of_group; ++i) {
-        for (int64_t t = 0; t < product.taps; ++t)
-          largest =
-              std::max(largest, std::fabs(weights[static_cast<size_t>(product.Index(o, i, t))]));
-      }
+      product.ForEachInput(weights, o, [&](int64_t, std::span<const float> taps) {
+        for (const float w : taps) largest = std::max(largest, std::fabs(w));
+      });
       Take(product.y, o, largest);
     }
     TakeChannels(node, 2);

@@ -16,15 +16,12 @@ class Outputs {
   Outputs(const Graph& graph, const ProductWeights& product)
       : product_(product), weights_(graph.value(product.weights).constant->As<float>()) {}
 
-  double Weight(int64_t o, int64_t i, int64_t t) const {
-    return weights_[static_cast<size_t>(product_.Index(o, i, t))];
-  }
   template <typename Function>  // f(input channel, weight)
   void ForEach(int64_t o, const Function& f) const {
-    for (int64_t i = 0; i < product_.inputs_of_group; ++i) {
-      for (int64_t t = 0; t < product_.taps; ++t)
-        f(static_cast<size_t>(product_.Input(o, i)), Weight(o, i, t));
-    }
+    const auto first = static_cast<size_t>(product_.Input(o, 0));
+    product_.ForEachInput(weights_, o, [&](int64_t i, std::span<const float> taps) {
+      for (const double w : taps) f(first + static_cast<size_t>(i), w);
+    });
   }
 
  private:
@@ -32,35 +29,44 @@ class Outputs {
   std::span<const float> weights_;
 };
 
-// Noise beside signal of output channel o, at most 1. `factors`: 2^e of each input channel.
-double NoiseOfOutput(const Outputs& outputs, int64_t o, const ChannelRanges& input,
-                     const std::vector<double>& factors, double input_step) {
-  double largest = 0;
-  outputs.ForEach(
-      o, [&](size_t c, double w) { largest = std::max(largest, std::fabs(w) * factors[c]); });
-  if (largest == 0) return 0;
-  const double step = largest / kLevels;
-  double signal = 0, noise = 0;
-  outputs.ForEach(o, [&](size_t c, double w) {
-    const double error = w - std::nearbyint(w * factors[c] / step) * step / factors[c];
-    const double x_step = input_step * factors[c];
-    signal += w * w * input.square[c];
-    noise += w * w * x_step * x_step / 12 + error * error * input.square[c];
-  });
-  return signal > 0 ? std::min(noise / signal, 1.0) : 0;
-}
-
-// 2^e of each channel, and the largest of its input beside it.
+// 2^e of each channel, 2^-e, and the largest of its input beside it.
 struct ScaledRange {
   ScaledRange(const ChannelRanges& input, std::span<const int32_t> exponents) {
     for (size_t c = 0; c < exponents.size(); ++c) {
       factors.push_back(std::ldexp(1.0, exponents[c]));
+      inverse.push_back(std::ldexp(1.0, -exponents[c]));
       range = std::max(range, static_cast<double>(input.peak[c]) / factors[c]);
     }
   }
-  std::vector<double> factors;
+  std::vector<double> factors, inverse;
   double range = 0;
 };
+
+// Of |x| <= kLevels; ties go to even.
+double Round(double x) {
+  constexpr double kIntegersFrom = 0x1.8p52;
+  return x + kIntegersFrom - kIntegersFrom;
+}
+
+// Noise beside signal of output channel o, at most 1. `input_noise`: mean square of each input
+// channel's rounding error.
+double NoiseOfOutput(const Outputs& outputs, int64_t o, const ChannelRanges& input,
+                     const ScaledRange& scaled, const std::vector<double>& input_noise) {
+  double largest = 0;
+  outputs.ForEach(o, [&](size_t c, double w) {
+    largest = std::max(largest, std::fabs(w) * scaled.factors[c]);
+  });
+  if (largest == 0) return 0;
+  const double step = largest / kLevels, steps = kLevels / largest;
+  double signal = 0, noise = 0;
+  outputs.ForEach(o, [&](size_t c, double w) {
+    const double square = w * w, scaled_w = w * scaled.factors[c];
+    const double error = (scaled_w - Round(scaled_w * steps) * step) * scaled.inverse[c];
+    signal += square * input.square[c];
+    noise += square * input_noise[c] + error * error * input.square[c];
+  });
+  return signal > 0 ? std::min(noise / signal, 1.0) : 0;
+}
 
 // Mean square of f's error over x normally distributed with deviation `sigma`, as 17 points.
 double MeanSquareError(const Unary& function, double sigma, double step) {
@@ -98,10 +104,15 @@ double ProductNoise(const Graph& graph, const ProductWeights& product, const Cha
                     std::span<const int32_t> exponents, std::span<const double> relevance) {
   const Outputs outputs(graph, product);
   const ScaledRange scaled(input, exponents);
+  std::vector<double> input_noise;
+  for (const double factor : scaled.factors) {
+    const double step = scaled.range / kLevels * factor;
+    input_noise.push_back(step * step / 12);
+  }
   double noise = 0;
   for (int64_t o = 0; o < product.outputs; ++o) {
-    noise += relevance[static_cast<size_t>(o)] *
-             NoiseOfOutput(outputs, o, input, scaled.factors, scaled.range / kLevels);
+    noise +=
+        relevance[static_cast<size_t>(o)] * NoiseOfOutput(outputs, o, input, scaled, input_noise);
   }
   return noise;
 }

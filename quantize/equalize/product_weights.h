@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "graph/graph.h"
 
@@ -26,6 +27,14 @@ struct ProductWeights {
                        : o * inputs_of_group + i) *
                taps +
            t;
+  }
+  // f(i, the taps of (o, i)) for each i.
+  template <typename Function>
+  void ForEachInput(std::span<const float> constant, int64_t o, const Function& f) const {
+    const auto begin = static_cast<size_t>(Index(o, 0, 0));
+    const auto step = static_cast<size_t>(transposed ? outputs_of_group * taps : taps);
+    for (int64_t i = 0; i < inputs_of_group; ++i)
+      f(i, constant.subspan(begin + static_cast<size_t>(i) * step, static_cast<size_t>(taps)));
   }
   // Each output channel reads one input channel: a weight has its own scale for both.
   bool depthwise() const { return inputs_of_group == 1; }

@@ -58,25 +58,21 @@ class Backwards {
 
   void ThroughProduct(const ProductWeights& product) {
     const std::span<const float> weights = graph_.value(product.weights).constant->As<float>();
-    const auto energy = [&](int64_t o, int64_t i) {
-      double sum = 0;
-      for (int64_t t = 0; t < product.taps; ++t) {
-        const double w = weights[static_cast<size_t>(product.Index(o, i, t))];
-        sum += w * w;
-      }
-      return sum * Energy(product.x, static_cast<size_t>(product.Input(o, i)));
-    };
     const std::vector<double> shares = Shares(product.y);
+    std::vector<double>& of_x = Shares(product.x);
     std::vector<double> energies(static_cast<size_t>(product.inputs_of_group));
     for (int64_t o = 0; o < product.outputs; ++o) {
-      for (int64_t i = 0; i < product.inputs_of_group; ++i)
-        energies[static_cast<size_t>(i)] = energy(o, i);
+      const auto first = static_cast<size_t>(product.Input(o, 0));
+      product.ForEachInput(weights, o, [&](int64_t i, std::span<const float> taps) {
+        double sum = 0;
+        for (const double w : taps) sum += w * w;
+        const auto c = static_cast<size_t>(i);
+        energies[c] = sum * Energy(product.x, first + c);
+      });
       const double all = std::accumulate(energies.begin(), energies.end(), 0.0);
       if (all == 0) continue;
-      for (int64_t i = 0; i < product.inputs_of_group; ++i) {
-        Shares(product.x)[static_cast<size_t>(product.Input(o, i))] +=
-            shares[static_cast<size_t>(o)] * energies[static_cast<size_t>(i)] / all;
-      }
+      const double share = shares[static_cast<size_t>(o)] / all;
+      for (size_t c = 0; c < energies.size(); ++c) of_x[first + c] += share * energies[c];
     }
   }
 

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/aligned.h"
+#include "runtime/shared_weights.h"
 
 namespace rshift::f32 {
 namespace {
@@ -85,7 +85,7 @@ class PrimitiveStep final : public Step {
 
   bool parallel() const override { return false; }
   size_t memory_bytes() const override {
-    return (owns_weights_ ? weights_->size() : 0) + scratch_growth_ +
+    return (weights_.is_new ? weights_.buffer->size() : own_order_.size()) + scratch_growth_ +
            (operands_.own_weights.size() + operands_.own_bias.size()) * sizeof(float);
   }
 
@@ -115,28 +115,30 @@ class PrimitiveStep final : public Step {
     const size_t bytes = WithinBufferLimits(context, wanted.get_size());
     const bool constant = context.Record(operands_.weights_field).region == Region::kConst;
     if (constant && !own_order) {
-      std::tie(weights_, owns_weights_) =
-          context.weights->Get({elements, OrderOf(operands_.weights, wanted)}, bytes);
-    } else {
-      weights_ = std::make_shared<AlignedBuffer>(bytes);
-      owns_weights_ = true;
+      weights_ = context.weights->Get(
+          {elements, OrderOf(operands_.weights, wanted)}, bytes,
+          [&](AlignedBuffer& buffer) { ReorderOnce(plain, Bind(wanted, buffer.data())); });
+      AddArgument(DNNL_ARG_WEIGHTS, Bind(wanted, weights_.buffer->data()));
+      return;
     }
-    dnnl::memory own = Bind(wanted, weights_->data());
-    if (owns_weights_) {
+    own_order_ = AlignedBuffer(bytes);
+    dnnl::memory own = Bind(wanted, own_order_.data());
+    if (own_order) {
+      ReorderOnce(plain, own);
+      operands_.own_weights = {};
+    } else {  // of each run
       reorder_ = dnnl::reorder(plain, own);
-      const std::vector<dnnl_exec_arg_t> arguments = {{DNNL_ARG_FROM, plain.get()},
-                                                      {DNNL_ARG_TO, own.get()}};
-      if (own_order || constant) {
-        dnnl::error::wrap_c_api(
-            dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, arguments.data()),
-            "could not reorder the weights");
-        operands_.own_weights = {};
-      } else {
-        reorder_arguments_ = arguments;
-        memories_.push_back(std::move(plain));
-      }
+      reorder_arguments_ = {{DNNL_ARG_FROM, plain.get()}, {DNNL_ARG_TO, own.get()}};
+      memories_.push_back(std::move(plain));
     }
     AddArgument(DNNL_ARG_WEIGHTS, std::move(own));
+  }
+
+  void ReorderOnce(const dnnl::memory& from, const dnnl::memory& to) {
+    const dnnl::reorder reorder(from, to);
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, from.get()}, {DNNL_ARG_TO, to.get()}};
+    dnnl::error::wrap_c_api(dnnl_primitive_execute(reorder.get(), stream_.get(), 2, arguments),
+                            "could not reorder the weights");
   }
 
   // The C call: its C++ wrapper would build a map and a vector at each run. It cannot fail for
@@ -150,8 +152,8 @@ class PrimitiveStep final : public Step {
   dnnl::stream stream_;
   dnnl::primitive primitive_, reorder_;
   Operands operands_;
-  std::shared_ptr<AlignedBuffer> weights_;  // in the primitive's order
-  bool owns_weights_ = false;               // the first of those that share them
+  SharedWeights::Share weights_;  // in the primitive's order
+  AlignedBuffer own_order_;       // the same of weights that nobody else has
   std::shared_ptr<Scratch> scratch_;
   size_t scratch_growth_ = 0;
   dnnl::memory scratch_memory_;

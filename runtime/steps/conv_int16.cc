@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <tuple>
 #include <vector>
 
 #include "quantize/numerics/int16.h"
 #include "runtime/kernels/dispatch.h"
+#include "runtime/shared_weights.h"
 #include "runtime/steps/conv_share.h"
 #include "runtime/steps/int16.h"
 #include "runtime/steps/steps.h"
@@ -61,10 +61,10 @@ class ConvS16Step : public Step {
                                                                : nullptr) {
     std::memset(zeros_.data(), 0, zeros_.size());
     const auto* w = context.In<int8_t>(Field::kWeights);
-    std::tie(weights_, owns_weights_) = context.weights->Get(
+    weights_ = context.weights->Get(
         {w, {shape.groups, shape.group_oc(), shape.taps(), shape.group_ic()}},
-        sizeof(int16_t) * static_cast<size_t>(shape.groups * panels_ * shape.taps() * TapSize()));
-    if (owns_weights_) Pack(w);
+        sizeof(int16_t) * static_cast<size_t>(shape.groups * panels_ * shape.taps() * TapSize()),
+        [&](AlignedBuffer& packed) { Pack(w, packed); });
     if (sums_ != nullptr) return;  // proved to fit 32 bits
     const WeightBounds bounds = BoundsOfWeights(w, context.In<uint8_t>(Field::kRequant), shape.oc,
                                                 shape.taps() * shape.group_ic());
@@ -91,7 +91,7 @@ class ConvS16Step : public Step {
   }
 
   size_t memory_bytes() const override {
-    const size_t weights = owns_weights_ ? weights_->size() : 0;
+    const size_t weights = weights_.is_new ? weights_.buffer->size() : 0;
     return words_.bytes() + zeros_.size() + weights + scratch_.bytes();
   }
 
@@ -104,9 +104,9 @@ class ConvS16Step : public Step {
   }
 
   // [OC][tap][ic] -> [group][panel][tap][pair][64][2].
-  void Pack(const int8_t* w) {
-    auto* to = reinterpret_cast<int16_t*>(weights_->data());
-    std::memset(to, 0, weights_->size());
+  void Pack(const int8_t* w, AlignedBuffer& packed) const {
+    auto* to = reinterpret_cast<int16_t*>(packed.data());
+    std::memset(to, 0, packed.size());
     const int64_t ic = shape_.group_ic(), taps = shape_.taps();
     for (int64_t c = 0; c < shape_.oc; ++c) {
       const int64_t group = c / shape_.group_oc(), local = c % shape_.group_oc();
@@ -165,7 +165,7 @@ class ConvS16Step : public Step {
   }
 
   const int16_t* PanelOf(int64_t group, int64_t panel) const noexcept {
-    return reinterpret_cast<const int16_t*>(weights_->data()) +
+    return reinterpret_cast<const int16_t*>(weights_.buffer->data()) +
            (group * panels_ + panel) * shape_.taps() * TapSize();
   }
 
@@ -200,8 +200,7 @@ class ConvS16Step : public Step {
   const Int16FinishTable& finish_;
   ChannelWords words_;
   AlignedBuffer zeros_;
-  std::shared_ptr<AlignedBuffer> weights_;
-  bool owns_weights_ = false;  // the first of those that share them
+  SharedWeights::Share weights_;
   ThreadScratch scratch_;
   const int16_t* src_;
   NarrowedOutput dst_;

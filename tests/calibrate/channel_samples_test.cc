@@ -28,7 +28,8 @@ std::vector<std::vector<float>> RandomRows() {
 std::vector<std::vector<float>> ChosenOf(const std::vector<std::string>& paths) {
   const auto dataset = OpenDataset(paths, kRow, {});
   std::vector<std::vector<float>> chosen;
-  for (const int64_t index : ChooseChannelSamples(*dataset, ChooseSamples(dataset->size(), 0, 0)))
+  for (const int64_t index :
+       ChooseChannelSamples(*dataset, ChooseSamples(dataset->size(), 0, 0), 2))
     chosen.push_back(dataset->Read(index).inputs[0]);
   return chosen;
 }
