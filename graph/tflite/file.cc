@@ -1,5 +1,8 @@
 #include "graph/tflite/file.h"
 
+#include <numeric>
+#include <utility>
+
 #include "base/error.h"
 #include "graph/onnx/tensor.h"
 
@@ -7,6 +10,8 @@ namespace rshift::tflite {
 namespace {
 
 constexpr uint32_t kVersion = 3;
+constexpr int kMostDepth = 16;
+constexpr size_t kMostCalls = 1'000'000;
 // Older files name operators below this in a field of one byte.
 constexpr int kPlaceholder = BuiltinOperator_PLACEHOLDER_FOR_GREATER_OP_CODES;
 
@@ -99,6 +104,59 @@ File::File(std::span<const uint8_t> bytes) : bytes_(bytes) {
   const auto* subgraphs = model_->subgraphs();
   Require(subgraphs != nullptr && subgraphs->size() > 0, "the model has no subgraph");
   CheckSubgraph(graph(), *model_);
+  tensors_.assign(graph().tensors()->begin(), graph().tensors()->end());
+  std::vector<int> own(tensors_.size());
+  std::iota(own.begin(), own.end(), 0);
+  AddCalls(graph(), own, 0);
+}
+
+void File::AddCalls(const SubGraph& graph, const std::vector<int>& tensors, int depth) {
+  const auto here = [&](const flatbuffers::Vector<int32_t>* list) {
+    std::vector<int> indices = Indices(list);
+    for (int& i : indices) i = i < 0 ? i : tensors[static_cast<size_t>(i)];
+    return indices;
+  };
+  for (const Operator* op : *graph.operators()) {
+    Call call{op, here(op->inputs()), here(op->outputs())};
+    if (CodeOf(*op) == BuiltinOperator_STABLEHLO_COMPOSITE && AddComposite(call, depth)) continue;
+    RSHIFT_REQUIRE(calls_.size() < kMostCalls, ErrorCode::kUnsupported, "has more than ",
+                   kMostCalls, " operators, those of subgraphs counted at each call");
+    calls_.push_back(std::move(call));
+  }
+}
+
+bool File::AddComposite(const Call& call, int depth) {
+  const auto* options = call.op->builtin_options_2_as<StableHLOCompositeOptions>();
+  Require(options != nullptr, "a STABLEHLO_COMPOSITE has no options");
+  const SubGraph& graph = CheckedSubgraph(options->decomposition_subgraph_index());
+  Require(depth < kMostDepth, "subgraph ", options->decomposition_subgraph_index(),
+          " is called within itself, or calls are more than ", kMostDepth, " deep");
+  const std::vector<int> inputs = Indices(graph.inputs()), outputs = Indices(graph.outputs());
+  Require(inputs.size() == call.inputs.size() && outputs.size() == call.outputs.size(),
+          "a STABLEHLO_COMPOSITE has ", call.inputs.size(), " inputs and ", call.outputs.size(),
+          " outputs, its subgraph ", inputs.size(), " and ", outputs.size());
+  constexpr int kUnknown = -2;  // -1: an input that is left out
+  std::vector<int> tensors(graph.tensors()->size(), kUnknown);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    tensors[static_cast<size_t>(inputs[i])] = call.inputs[i];
+  // An output must be what an operator makes, and one alone; else it would have to be copied.
+  std::vector<bool> made(tensors.size(), false);
+  for (const Operator* op : *graph.operators()) {
+    if (IsVariableOperator(CodeOf(*op))) return false;
+    for (const int i : Indices(op->outputs())) made[static_cast<size_t>(i)] = true;
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    int& tensor = tensors[static_cast<size_t>(outputs[i])];
+    if (tensor != kUnknown || !made[static_cast<size_t>(outputs[i])]) return false;
+    tensor = call.outputs[i];
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i] != kUnknown) continue;
+    tensors[i] = static_cast<int>(tensors_.size());
+    tensors_.push_back(graph.tensors()->Get(static_cast<uint32_t>(i)));
+  }
+  AddCalls(graph, tensors, depth + 1);
+  return true;
 }
 
 const SubGraph& File::CheckedSubgraph(int index) const {

@@ -11,7 +11,17 @@
 
 namespace rshift::tflite {
 
-// What the rest of the importer may rely on, for subgraph 0: tables and their lists are there,
+// An operator and its tensors. Their indices are the file's where it is one of subgraph 0, else see
+// File.
+struct Call {
+  const Operator* op = nullptr;
+  std::vector<int> inputs, outputs;
+};
+
+// The network: subgraph 0, in which operators that stand for a subgraph (STABLEHLO_COMPOSITE)
+// are replaced by that one's. Its inputs and outputs are the tensors of whoever calls it; its other
+// tensors have indices behind those of subgraph 0, new ones for each call. What the rest of the
+// importer may rely on: tables and their lists are there,
 // indices of tensors, buffers and operator codes are in range, shapes hold no negative dimension.
 class File {
  public:
@@ -22,8 +32,9 @@ class File {
   const SubGraph& graph() const { return *model_->subgraphs()->Get(0); }
   // Another one, of which the same has been checked.
   const SubGraph& CheckedSubgraph(int index) const;
-  int TensorCount() const { return static_cast<int>(graph().tensors()->size()); }
-  const Tensor& tensor(int i) const { return *graph().tensors()->Get(static_cast<unsigned>(i)); }
+  const std::vector<Call>& calls() const { return calls_; }
+  int TensorCount() const { return static_cast<int>(tensors_.size()); }
+  const Tensor& tensor(int i) const { return *tensors_[static_cast<size_t>(i)]; }
   BuiltinOperator CodeOf(const Operator& op) const;
   // "CONV_2D", or the name of a custom operator.
   std::string NameOf(const Operator& op) const;
@@ -32,8 +43,15 @@ class File {
   std::span<const uint8_t> DataOf(const Tensor& tensor) const;
 
  private:
+  // Tensor i of `graph` is `tensors`[i] here. `depth`: how many call it.
+  void AddCalls(const SubGraph& graph, const std::vector<int>& tensors, int depth);
+  // Whether the operator stands for a subgraph; then it is added.
+  bool AddComposite(const Call& call, int depth);
+
   std::span<const uint8_t> bytes_;
   const Model* model_ = nullptr;
+  std::vector<const Tensor*> tensors_;
+  std::vector<Call> calls_;
 };
 
 // Those of variables; some of them make no tensor.

@@ -82,25 +82,24 @@ void AddVariables(Translation& t) {
 }
 
 // Stands for an operator that cannot be translated, and says why.
-void Refuse(const Operator& op, const std::string& reason, Translation& t) {
+void Refuse(const Call& call, const std::string& reason, Translation& t) {
   onnx::NodeProto& node = *t.graph.add_node();
   node.set_domain(kTfliteDomain);
-  node.set_op_type(t.file.NameOf(op));
-  node.set_name(t.tensor_names[Indices(op.outputs())[0]]);
+  node.set_op_type(t.file.NameOf(*call.op));
+  node.set_name(t.tensor_names[call.outputs[0]]);
   node.set_doc_string(reason);
-  for (const int i : Indices(op.inputs())) {
+  for (const int i : call.inputs) {
     if (i >= 0 && t.computed[i]) node.add_input(t.tensor_names[i]);
   }
-  for (const int i : Indices(op.outputs())) node.add_output(t.tensor_names[i]);
+  for (const int i : call.outputs) node.add_output(t.tensor_names[i]);
 }
 
 // Others than those of complex.cc do not know that complex numbers have a dimension more.
-bool ReadsComplexUnawares(const Operator& op, const File& file) {
-  const std::vector<int> inputs = Indices(op.inputs());
-  const bool reads = std::any_of(inputs.begin(), inputs.end(), [&](int i) {
+bool ReadsComplexUnawares(const Call& call, const File& file) {
+  const bool reads = std::any_of(call.inputs.begin(), call.inputs.end(), [&](int i) {
     return i >= 0 && file.tensor(i).type() == TensorType_COMPLEX64;
   });
-  switch (file.CodeOf(op)) {
+  switch (file.CodeOf(*call.op)) {
     case BuiltinOperator_COMPLEX_ABS:
     case BuiltinOperator_REAL:
     case BuiltinOperator_IMAG:
@@ -112,28 +111,27 @@ bool ReadsComplexUnawares(const Operator& op, const File& file) {
   }
 }
 
-void TranslateOperator(const Operator& op, Translation& t) {
-  if (IsVariableOperator(t.file.CodeOf(op))) return TranslateVariable(op, t);
-  const Translate translate = FindTranslate(t.file, op);
-  const std::vector<int> outputs = Indices(op.outputs());
+void TranslateOperator(const Call& call, Translation& t) {
+  if (IsVariableOperator(t.file.CodeOf(*call.op))) return TranslateVariable(*call.op, t);
+  const Translate translate = FindTranslate(t.file, *call.op);
   if (translate == nullptr) {
-    Refuse(op, "TensorFlow Lite operator is not supported", t);
-  } else if (ReadsComplexUnawares(op, t.file)) {
-    Refuse(op, "reads complex numbers; COMPLEX_ABS, REAL, IMAG, CAST and SQUEEZE may", t);
+    Refuse(call, "TensorFlow Lite operator is not supported", t);
+  } else if (ReadsComplexUnawares(call, t.file)) {
+    Refuse(call, "reads complex numbers; COMPLEX_ABS, REAL, IMAG, CAST and SQUEEZE may", t);
   } else {
     const int nodes = t.graph.node_size();
     const std::map<int, std::string> reals = t.reals;
-    OpWriter writer(op, t);
+    OpWriter writer(call, t);
     try {
       translate(writer);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kUnsupported) throw;
       t.graph.mutable_node()->DeleteSubrange(nodes, t.graph.node_size() - nodes);
       t.reals = reals;
-      Refuse(op, error.what(), t);
+      Refuse(call, error.what(), t);
     }
   }
-  for (const int i : outputs) t.computed[i] = true;
+  for (const int i : call.outputs) t.computed[i] = true;
 }
 
 }  // namespace
@@ -157,7 +155,7 @@ onnx::ModelProto TranslateTflite(std::span<const uint8_t> bytes, bool open) {
   t.stored.resize(count);
   NameTensors(t);
   tflite::AddInputs(t, open);
-  for (const Operator* op : *file.graph().operators()) TranslateOperator(*op, t);
+  for (const Call& call : file.calls()) TranslateOperator(call, t);
   tflite::AddOutputs(t);
   AddVariables(t);
   model.set_doc_string(DescribeVariables(t));

@@ -175,13 +175,13 @@ bool HaveEqualQuantization(const Tensor& a, const Tensor& b) {
   return ScalesOf(a) == ScalesOf(b) && ZeroOf(a, 0) == ZeroOf(b, 0);
 }
 
-OpWriter::OpWriter(const Operator& op, Translation& state)
-    : op_(op),
+OpWriter::OpWriter(const Call& call, Translation& state)
+    : op_(*call.op),
       state_(state),
-      inputs_(Indices(op.inputs())),
-      outputs_(Indices(op.outputs())),
+      inputs_(call.inputs),
+      outputs_(call.outputs),
       label_(state.tensor_names[outputs_[0]]),
-      where_(Cat(label_, " (", state.file.NameOf(op), ")")) {}
+      where_(Cat(label_, " (", state.file.NameOf(op_), ")")) {}
 
 const Tensor& OpWriter::In(int i) const {
   Check(HasInput(i), "input ", i, " is missing");

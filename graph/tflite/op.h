@@ -59,7 +59,7 @@ bool HaveEqualQuantization(const Tensor& a, const Tensor& b);
 
 class OpWriter {
  public:
-  OpWriter(const Operator& op, Translation& state);
+  OpWriter(const Call& call, Translation& state);
 
   // The options of the operator; the format's defaults where it has none.
   template <typename T>

@@ -333,7 +333,7 @@ def test_the_schema_has_the_field_ids_of_the_format():
             continue
         place = 4
         for field, kind, deprecated in re.findall(r'(\w+): ([^;(]+?)\s*(\(deprecated\))?;', body):
-            union = kind in ('BuiltinOptions', 'QuantizationDetails', 'SparseIndexVector')
+            union = kind in ('BuiltinOptions', 'BuiltinOptions2', 'QuantizationDetails', 'SparseIndexVector')
             camel = ''.join(part.title() for part in field.split('_'))
             offset = re.search(rf'    def {camel}\(self.*?Offset\((\d+)\)', tables[name], re.S)
             if not deprecated:
@@ -341,7 +341,7 @@ def test_the_schema_has_the_field_ids_of_the_format():
                 checked += 1
             place += 4 if union else 2
     assert checked > 100
-    for kind in ('BuiltinOperator', 'BuiltinOptions', 'DimensionType', 'SparseIndexVector', 'TensorType'):
+    for kind in ('BuiltinOperator', 'BuiltinOptions', 'BuiltinOptions2', 'DimensionType', 'SparseIndexVector', 'TensorType'):
         body = re.search(rf'(?:enum|union) {kind}[^{{]*\{{(.*?)\}}', text, re.S)[1]
         number = int(kind == 'SparseIndexVector')  # 0 is none
         for entry in body.split(','):
