@@ -87,6 +87,21 @@ void TranslateRange(OpWriter& op) {
   op.GiveStored(op.Emit("Range", {op.Stored(0), op.Stored(1), op.Stored(2)}));
 }
 
+// The shape that two shapes broadcast to: in each place one of them has 1, or both the same.
+void TranslateBroadcastArgs(OpWriter& op) {
+  op.Check(op.InRank(0) == 1 && op.InRank(1) == 1, "has shapes that are no lists");
+  const int64_t rank = std::max(op.InShape(0)[0], op.InShape(1)[0]);
+  Names shapes;
+  for (const int i : {0, 1}) {
+    const std::vector<int64_t> ones(static_cast<size_t>(rank - op.InShape(i)[0]), 1);
+    shapes.push_back(
+        ones.empty() ? op.List(i)
+                     : op.Emit("Concat", {op.IntList(ones), op.List(i)}, {{"axis", int64_t{0}}}));
+  }
+  const int64_t to = OnnxType(op.Out().type(), op.where());
+  op.GiveStored(op.Emit("Cast", {op.Emit("Max", shapes)}, {{"to", to}}));
+}
+
 // The elements are given zeros in their places when they are stored.
 void TranslateDensify(OpWriter& op) { op.GiveStored(op.Emit("Identity", {op.Stored(0)})); }
 
@@ -99,6 +114,7 @@ constexpr Entry kShapeEntries[] = {
     {BuiltinOperator_SHAPE, TranslateShape},
     {BuiltinOperator_RANK, TranslateRank},
     {BuiltinOperator_DENSIFY, TranslateDensify},
+    {BuiltinOperator_BROADCAST_ARGS, TranslateBroadcastArgs},
     {BuiltinOperator_FILL, TranslateFill},
     {BuiltinOperator_ZEROS_LIKE, TranslateZerosLike},
     {BuiltinOperator_RANGE, TranslateRange},

@@ -28,33 +28,52 @@ void TranslateSlice(OpWriter& op) {
 bool Has(int mask, size_t d) { return d < 31 && (mask >> d & 1) != 0; }
 
 struct Bounds {
-  std::vector<int64_t> begin, end, step, axes, shrunk;
+  std::vector<int64_t> begin, end, step, axes;  // of dimensions of the input
+  std::vector<int64_t> shrunk;                  // dimensions of the input that are dropped
+  std::vector<int64_t> added;                   // dimensions of the result that are new
 };
 
 Bounds ReadBounds(const OpWriter& op, const StridedSliceOptions& options) {
   Bounds b;
   const std::vector<int64_t> begin = op.Ints(1, "begins"), end = op.Ints(2, "ends"),
                              step = op.Ints(3, "strides");
-  op.Check(begin.size() == end.size() && begin.size() == step.size() &&
-               begin.size() <= op.InShape(0).size(),
-           "has ", begin.size(), " begins, ", end.size(), " ends and ", step.size(),
-           " strides for ", op.InRank(0), " dimensions");
+  const int ellipsis = options.ellipsis_mask(), added = options.new_axis_mask() & ~ellipsis;
+  // What an ellipsis stands for: the dimensions that nothing else does.
+  auto open = static_cast<int64_t>(op.InShape(0).size() + (ellipsis != 0 ? 1 : 0));
+  open -= static_cast<int64_t>(begin.size());
+  for (size_t i = 0; i < begin.size(); ++i) open += Has(added, i) ? 1 : 0;
+  op.Check(begin.size() == end.size() && begin.size() == step.size() && open >= 0 &&
+               (ellipsis & (ellipsis - 1)) == 0,
+           "has ", begin.size(), " begins, ", end.size(), " ends, ", step.size(), " strides and ",
+           "the ellipsis mask ", ellipsis, " for ", op.InRank(0), " dimensions");
+  int64_t dimension = 0, result = 0;
   for (size_t d = 0; d < begin.size(); ++d) {
+    if (Has(ellipsis, d)) {
+      dimension += open;
+      result += open;
+      continue;
+    }
+    if (Has(added, d)) {
+      b.added.push_back(result++);
+      continue;
+    }
     op.Check(step[d] != 0, "has the stride 0");
     const bool down = step[d] < 0;
-    b.axes.push_back(static_cast<int64_t>(d));
+    b.axes.push_back(dimension);
     if (Has(options.shrink_axis_mask(), d)) {
       // One element: that at begin.
       b.begin.push_back(begin[d]);
       b.end.push_back(begin[d] == -1 ? kEnd : begin[d] + 1);
       b.step.push_back(1);
-      b.shrunk.push_back(static_cast<int64_t>(d));
+      b.shrunk.push_back(dimension++);
       continue;
     }
     const int64_t stop = options.offset() ? begin[d] + end[d] : end[d];
     b.begin.push_back(Has(options.begin_mask(), d) ? (down ? kEnd : 0) : begin[d]);
     b.end.push_back(Has(options.end_mask(), d) ? (down ? -kEnd : kEnd) : stop);
     b.step.push_back(step[d]);
+    ++dimension;
+    ++result;
   }
   return b;
 }
@@ -63,9 +82,11 @@ Bounds ReadBounds(const OpWriter& op, const StridedSliceOptions& options) {
 std::string ComputedSlice(OpWriter& op, const StridedSliceOptions& options) {
   const std::vector<int64_t> begin = op.Ints(1, "begins"), step = op.Ints(3, "strides");
   const bool down = std::any_of(step.begin(), step.end(), [](int64_t s) { return s <= 0; });
-  op.CheckSupported(options.shrink_axis_mask() == 0 && !options.offset() && !down,
-                    "has ends that the model computes, and strides below 1, dropped dimensions or "
-                    "ends that are offsets beside them; leave one of them out");
+  op.CheckSupported(options.shrink_axis_mask() == 0 && options.ellipsis_mask() == 0 &&
+                        options.new_axis_mask() == 0 && !options.offset() && !down,
+                    "has ends that the model computes, and strides below 1, dropped or new "
+                    "dimensions, an ellipsis or ends that are offsets beside them; leave one of "
+                    "them out");
   op.Check(begin.size() == step.size(), "has ", begin.size(), " begins and ", step.size(),
            " strides");
   std::vector<int64_t> first, open, axes;
@@ -86,14 +107,14 @@ std::string ComputedSlice(OpWriter& op, const StridedSliceOptions& options) {
 void TranslateStridedSlice(OpWriter& op) {
   const auto* options = op.Options<StridedSliceOptions>();
   op.Check(options != nullptr, "has no options; the file is damaged");
-  op.CheckSupported(options->ellipsis_mask() == 0 && options->new_axis_mask() == 0,
-                    "has an ellipsis or a new axis; slices of the dimensions that are there are "
-                    "supported");
   if (!op.IsConstant(2)) return op.GiveMoved(ComputedSlice(op, *options));
   const Bounds b = ReadBounds(op, *options);
-  std::string y = op.Emit("Slice", {op.Moved(0), op.IntList(b.begin), op.IntList(b.end),
-                                    op.IntList(b.axes), op.IntList(b.step)});
+  std::string y = op.Moved(0);
+  if (!b.axes.empty())
+    y = op.Emit("Slice", {y, op.IntList(b.begin), op.IntList(b.end), op.IntList(b.axes),
+                          op.IntList(b.step)});
   if (!b.shrunk.empty()) y = op.Emit("Squeeze", {y, op.IntList(b.shrunk)});
+  if (!b.added.empty()) y = op.Emit("Unsqueeze", {y, op.IntList(b.added)});
   op.GiveMoved(y);
 }
 

@@ -265,6 +265,22 @@ def test_sizes_that_the_model_computes_from_its_shapes(open_rows, tmp_path):
     assert goal.shape == (3, 28) and (ours == goal).all()
 
 
+@pytest.mark.parametrize('shape,other,whole', [([3, 1], [4], (3, 4)), ([4], [3, 1], (3, 4)), ([3, 4], [3, 4], (3, 4))])
+def test_a_shape_that_two_shapes_broadcast_to(shape, other, whole, tmp_path):
+    net = tflite_net.Net()
+    x = net.tensor('x', (1, 4), np.float32)
+    lists = [net.constant(f'c{i}', np.array(sizes, np.int32)) for i, sizes in enumerate((shape, other))]
+    sizes = net.tensor('sizes', (2,), np.int32)
+    net.operator('BROADCAST_ARGS', lists, [sizes])
+    y = net.tensor('y', whole, np.float32)
+    net.operator('BROADCAST_TO', [x, sizes], [y])
+    content = net.bytes([x], [y])
+    samples = {'x': np.arange(4, dtype=np.float32)[None]}
+    theirs = litert.outputs_of(content, 'tflite-ref', samples)['y']
+    ours = ours_of(content, samples, tmp_path, '--mode', 'f32')['y']
+    assert theirs.shape == whole and (ours == theirs).all()
+
+
 def test_whole_divisions_of_integers_round_down(tmp_path):
     net = tflite_net.Net()
     a, b = net.tensor('a', (6,), np.int32), net.tensor('b', (6,), np.int32)

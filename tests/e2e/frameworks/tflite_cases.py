@@ -148,8 +148,22 @@ def cases():
         (1, 3, 3, 8), 'StridedSliceOptions', dict(endMask=8, shrinkAxisMask=0), int8='same')
     add('strided_slice_shrink', 'STRIDED_SLICE', [IMAGE, ints(0, -1), ints(1, 0), ints(1, 1)],
         (6, 8), 'StridedSliceOptions', dict(shrinkAxisMask=3), int8='same')
+    add('strided_slice_ellipsis', 'STRIDED_SLICE', [IMAGE, ints(0, 0, 2), ints(1, 0, 7), ints(1, 1, 2)],
+        (1, 8, 6, 3), 'StridedSliceOptions', dict(ellipsisMask=2), int8='same')
+    # With a dropped dimension, too, LiteRT 2.3 puts a new one behind the ellipsis elsewhere than TensorFlow.
+    add('strided_slice_new_axes', 'STRIDED_SLICE', [(3, 8), ints(0, 0, 0, 0), ints(0, 0, 0, 8), ints(1, 1, 1, 3)],
+        (1, 3, 1, 3), 'StridedSliceOptions', dict(newAxisMask=5, ellipsisMask=2), int8='same')
+    add('strided_slice_new_and_dropped', 'STRIDED_SLICE', [(3, 8), ints(1, 0, 0), ints(2, 0, 8), ints(1, 1, 3)],
+        (1, 3), 'StridedSliceOptions', dict(newAxisMask=2, shrinkAxisMask=1), int8='same')
     add('reverse', 'REVERSE_V2', [IMAGE, ints(2)], IMAGE)
     add('gather', 'GATHER', [IMAGE, ints(3, 0, 3)], (1, 3, 6, 8), 'GatherOptions', dict(axis=1), int8='same')
+    for batch, axis, shape in ((1, 1, (2, 3, 6, 8)), (1, 2, (2, 5, 3, 8)), (2, 3, (2, 5, 6, 3)), (1, 3, (2, 5, 6, 3))):
+        indices = RANDOM.integers(0, 5, shape[:batch] + (3,)).astype(np.int32)
+        add(f'gather_batch{batch}{axis}', 'GATHER', [(2, 5, 6, 8), indices], shape, 'GatherOptions',
+            dict(axis=axis, batchDims=batch))
+    for start in ((0, 1, 2, 0), (0, 5, 9, 3)):
+        add(f'update_slice_{start[1]}', 'DYNAMIC_UPDATE_SLICE', [IMAGE, (1, 3, 2, 8), ints(*start)], IMAGE)
+    add('update_slice_whole', 'DYNAMIC_UPDATE_SLICE', [IMAGE, (1, 3, 6, 8), ints(0, 2, 0, 0)], IMAGE)
     add('gather_nd', 'GATHER_ND', [(4, 5), np.array([[0, 1], [3, 4]], np.int32)], (2,))
     add('tile', 'TILE', [(2, 3), ints(2, 2)], (4, 6))
     add('broadcast_to', 'BROADCAST_TO', [(1, 3), ints(4, 3)], (4, 3))
@@ -158,6 +172,8 @@ def cases():
                             np.array(-1.5, np.float32)], (1, 11, 7, 9))
     add('mirror_pad', 'MIRROR_PAD', [IMAGE, np.array([[0, 0], [1, 2], [0, 1], [0, 0]], np.int32)],
         (1, 11, 7, 8), 'MirrorPadOptions', dict(mode=schema.MirrorPadMode.REFLECT), int8='same')
+    add('mirror_pad_symmetric', 'MIRROR_PAD', [IMAGE, np.array([[0, 1], [8, 2], [0, 1], [3, 0]], np.int32)],
+        (2, 18, 7, 11), 'MirrorPadOptions', dict(mode=schema.MirrorPadMode.SYMMETRIC), int8='same')
     for align, half in ((False, False), (True, False), (False, True)):
         suffix = '_corners' if align else '_half' if half else ''
         fields = dict(alignCorners=align, halfPixelCenters=half)

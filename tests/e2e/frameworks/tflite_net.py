@@ -12,7 +12,7 @@ ACTIVATIONS = {name: getattr(schema.ActivationFunctionType, name.upper())
                for name in ('none', 'relu', 'relu6', 'relu_n1_to_1')}
 # Versions under which LiteRT takes the types that are written here; 2 for the others.
 VERSIONS = {'CONV_2D': 3, 'DEPTHWISE_CONV_2D': 3, 'FULLY_CONNECTED': 4, 'TRANSPOSE_CONV': 3} | dict.fromkeys(
-    ('ADD_N', 'ASSIGN_VARIABLE', 'ATAN2', 'CALL_ONCE', 'CEIL', 'CUMSUM', 'DENSIFY', 'DEPTH_TO_SPACE', 'ELU', 'EXPAND_DIMS', 'FLOOR', 'HARD_SWISH', 'NEG', 'NON_MAX_SUPPRESSION_V4', 'NON_MAX_SUPPRESSION_V5', 'POW', 'PRELU',
+    ('ADD_N', 'ASSIGN_VARIABLE', 'ATAN2', 'BROADCAST_ARGS', 'CALL_ONCE', 'CEIL', 'CUMSUM', 'DENSIFY', 'DEPTH_TO_SPACE', 'ELU', 'EXPAND_DIMS', 'FLOOR', 'HARD_SWISH', 'NEG', 'NON_MAX_SUPPRESSION_V4', 'NON_MAX_SUPPRESSION_V5', 'POW', 'PRELU',
      'COMPLEX_ABS', 'CONV_3D', 'CONV_3D_TRANSPOSE', 'FLOOR_DIV', 'IMAG', 'REAL', 'RFFT2D', 'SHAPE', 'L2_POOL_2D', 'LOCAL_RESPONSE_NORMALIZATION', 'READ_VARIABLE', 'RELU_N1_TO_1', 'RESHAPE', 'REVERSE_SEQUENCE', 'ROUND', 'SCATTER_ND', 'SQUARE', 'SQUEEZE', 'VAR_HANDLE'), 1)
 
 
