@@ -1,9 +1,8 @@
 // Large blocks of memory of the tools in large pages. A model's weights are read, parsed, copied to
 // a graph and written to a program: in pages of 4 KB, half the time of that goes into page faults.
 // Replaces the global operator new; what the default operator delete does, free(), fits it.
-
-// AddressSanitizer has an operator new of its own, which belongs to its operator delete.
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+// Sanitizers have their own pair of the two: they are built without this file.
+#ifdef __linux__
 
 #include <sys/mman.h>
 

@@ -16,46 +16,100 @@ struct PlaneLines {
   int64_t phase_step = 0;    // to the columns behind these: number n has column s * i + n at i
 };
 
-// Columns from `column` on of a row of `width`; zeros where there are none.
-RSHIFT_INLINE WideFloats ColumnsFrom(const float* x, int64_t column, int64_t width) {
-  if (column >= 0 && column + kPlaneWidth <= width) return LoadPart<WideFloats>(x + column);
-  const int64_t before = column < 0 ? -column : 0, left = width - column;
-  const int64_t end = left < kPlaneWidth ? left : kPlaneWidth;
-  if (before >= end) return WideFloats{};
-#if defined(__AVX512F__)
-  return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << end) - (1u << before)), x + column);
-#else
-  float some[kPlaneWidth] = {};
-  for (int64_t i = before; i < end; ++i) some[i] = x[column + i];
-  return LoadPart<WideFloats>(some);
+// kPlaneWidth columns of a row of `width`, from `column` on; zeros where there are none. The same
+// for all rows of an image.
+class PartOfRow {
+ public:
+  RSHIFT_INLINE PartOfRow(int64_t column, int64_t width) : column_(column) {
+    begin_ = column < 0 ? -column : 0;
+    const int64_t left = width - column;
+    end_ = left < kPlaneWidth ? left : kPlaneWidth;
+    if (begin_ >= end_) begin_ = end_ = 0;
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    for (int64_t i = 0; i < kPlaneWidth; ++i) is_there_[i] = i >= begin_ && i < end_ ? -1 : 0;
 #endif
-}
+  }
 
-// One row of the image, from column `first` on, in lines of `end` elements, a multiple of
-// kPlaneWidth.
-RSHIFT_INLINE void FillLines(const PlaneFilter& f, int64_t row, int64_t first, int64_t end,
-                             float* to) {
-  const float* x = f.x + row * f.width;
-  if (row < 0 || row >= f.height) {
-    for (int64_t i = 0; i < f.stride_w * end; ++i) to[i] = 0;
-  } else if (f.stride_w == 1) {
+  RSHIFT_INLINE bool is_whole() const { return end_ - begin_ == kPlaneWidth; }
+  RSHIFT_INLINE WideFloats WholeOf(const float* x) const {
+    return LoadPart<WideFloats>(x + column_);
+  }
+  RSHIFT_INLINE WideFloats Of(const float* x) const {
+#if defined(__AVX512F__)
+    const auto mask = static_cast<__mmask16>((1u << end_) - (1u << begin_));
+    return _mm512_maskz_loadu_ps(mask, x + column_);
+#elif defined(__AVX2__)
+    const auto* is_there = reinterpret_cast<const __m256i*>(is_there_);
+    const __m256 halves[] = {_mm256_maskload_ps(x + column_, is_there[0]),
+                             _mm256_maskload_ps(x + column_ + 8, is_there[1])};
+    return LoadPart<WideFloats>(halves);
+#else
+    float some[kPlaneWidth] = {};
+    for (int64_t i = begin_; i < end_; ++i) some[i] = x[column_ + i];
+    return LoadPart<WideFloats>(some);
+#endif
+  }
+
+ private:
+  int64_t column_, begin_, end_;  // columns column_ + [begin_, end_) are there
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  alignas(32) int32_t is_there_[kPlaneWidth];  // all bits or none
+#endif
+};
+
+// `rows` rows of the image from row `above` on, from column `first` on, in lines of `end` elements,
+// a multiple of kPlaneWidth.
+RSHIFT_INLINE void FillLines(const PlaneFilter& f, int64_t above, int64_t rows, int64_t first,
+                             int64_t end, float* to) {
+  const int64_t row_step = f.stride_w * end;
+  const int64_t begin = above < 0 ? (-above < rows ? -above : rows) : 0;
+  int64_t stop = f.height - above < rows ? f.height - above : rows;
+  if (stop < begin) stop = begin;
+  for (int64_t i = 0; i < begin * row_step; ++i) to[i] = 0;
+  for (int64_t i = stop * row_step; i < rows * row_step; ++i) to[i] = 0;
+  const float* x = f.x + (above + begin) * f.width;
+  to += begin * row_step;
+  const int64_t inside = stop - begin;
+  if (f.stride_w == 1) {
     for (int64_t i = 0; i < end; i += kPlaneWidth) {
-      const WideFloats some = ColumnsFrom(x, first + i, f.width);
-      std::memcpy(to + i, &some, sizeof some);
+      const PartOfRow part(first + i, f.width);
+      const auto fill = [&](auto load) RSHIFT_INLINE_LAMBDA {
+        for (int64_t row = 0; row < inside; ++row) {
+          const WideFloats some = load(x + row * f.width);
+          std::memcpy(to + row * row_step + i, &some, sizeof some);
+        }
+      };
+      if (part.is_whole())
+        fill([&](const float* line) RSHIFT_INLINE_LAMBDA { return part.WholeOf(line); });
+      else
+        fill([&](const float* line) RSHIFT_INLINE_LAMBDA { return part.Of(line); });
     }
   } else if (f.stride_w == 2) {
     for (int64_t i = 0; i < end; i += kPlaneWidth) {
-      const WideFloats a = ColumnsFrom(x, first + 2 * i, f.width);
-      const WideFloats b = ColumnsFrom(x, first + 2 * i + kPlaneWidth, f.width);
-      const WideFloats evens = EverySecond<0>(a, b), odds = EverySecond<1>(a, b);
-      std::memcpy(to + i, &evens, sizeof evens);
-      std::memcpy(to + end + i, &odds, sizeof odds);
+      const PartOfRow left(first + 2 * i, f.width), right(first + 2 * i + kPlaneWidth, f.width);
+      const auto fill = [&](auto load) RSHIFT_INLINE_LAMBDA {
+        for (int64_t row = 0; row < inside; ++row) {
+          const WideFloats a = load(left, x + row * f.width), b = load(right, x + row * f.width);
+          const WideFloats evens = EverySecond<0>(a, b), odds = EverySecond<1>(a, b);
+          float* line = to + row * row_step + i;
+          std::memcpy(line, &evens, sizeof evens);
+          std::memcpy(line + end, &odds, sizeof odds);
+        }
+      };
+      if (left.is_whole() && right.is_whole())
+        fill([](const PartOfRow& part, const float* line)
+                 RSHIFT_INLINE_LAMBDA { return part.WholeOf(line); });
+      else
+        fill([](const PartOfRow& part, const float* line)
+                 RSHIFT_INLINE_LAMBDA { return part.Of(line); });
     }
   } else {
-    for (int64_t i = 0; i < end; ++i) {
-      for (int64_t phase = 0; phase < f.stride_w; ++phase) {
-        const int64_t column = first + i * f.stride_w + phase;
-        to[phase * end + i] = column >= 0 && column < f.width ? x[column] : 0;
+    for (int64_t row = 0; row < inside; ++row, x += f.width, to += row_step) {
+      for (int64_t i = 0; i < end; ++i) {
+        for (int64_t phase = 0; phase < f.stride_w; ++phase) {
+          const int64_t column = first + i * f.stride_w + phase;
+          to[phase * end + i] = column >= 0 && column < f.width ? x[column] : 0;
+        }
       }
     }
   }
@@ -204,8 +258,7 @@ void PlaneConvolution(const PlaneFilter& f) noexcept {
       const int64_t rows = f.end - row < band ? f.end - row : band;
       const int64_t above = row * f.stride_h - f.pad_top;
       const int64_t filled = (rows - 1) * f.stride_h + reach;
-      for (int64_t i = 0; i < filled; ++i)
-        FillLines(f, above + i, at * f.stride_w - f.pad_left, end, lines + i * row_step);
+      FillLines(f, above, filled, at * f.stride_w - f.pad_left, end, lines);
       std::memcpy(lines + filled * row_step, &zeros, sizeof zeros);
       run(f, {lines, row_step, end}, rows, outputs, f.out + row * f.outputs + at);
     }
