@@ -39,10 +39,10 @@ class PartOfRow {
     const auto mask = static_cast<__mmask16>((1u << end_) - (1u << begin_));
     return _mm512_maskz_loadu_ps(mask, x + column_);
 #elif defined(__AVX2__)
-    const auto* is_there = reinterpret_cast<const __m256i*>(is_there_);
-    const __m256 halves[] = {_mm256_maskload_ps(x + column_, is_there[0]),
-                             _mm256_maskload_ps(x + column_ + 8, is_there[1])};
-    return LoadPart<WideFloats>(halves);
+    static_assert(kPlaneWidth == 8);
+    const auto is_there = _mm256_load_si256(reinterpret_cast<const __m256i*>(is_there_));
+    const __m256 some = _mm256_maskload_ps(x + column_, is_there);
+    return LoadPart<WideFloats>(&some);
 #else
     float some[kPlaneWidth] = {};
     for (int64_t i = begin_; i < end_; ++i) some[i] = x[column_ + i];
