@@ -31,23 +31,21 @@ struct CollectTimes {
 };
 
 struct CollectOptions {
-  int threads = 0;        // samples in parallel, each by one thread; one more thread reads ahead
-  bool portable = false;  // SessionOptions::portable; as `program` has it
+  int threads = 0;  // samples in parallel, each by one thread; one more thread reads ahead
   ProgressFunction progress = {};
   std::string checkpoint;  // "" or a file to which partial statistics are saved now and then
   bool resume = false;     // start from the checkpoint when it exists and fits
-  std::function<bool()> interrupted;   // polled; true: save the checkpoint and throw
-  Equalization equalization = {};      // which the graph has already; recorded
-  ObservedProgram* program = nullptr;  // of the graph, where it is made already
-  CollectTimes* times = nullptr;       // filled where given
+  std::function<bool()> interrupted;  // polled; true: save the checkpoint and throw
+  Equalization equalization = {};     // which the graph has already; recorded
+  CollectTimes* times = nullptr;      // filled where given
   // Hears before the first sample how many bytes the process will have at its peak.
   std::function<void(uint64_t bytes)> memory = {};
 };
 
-// `graph`: after RunPasses. Gathers statistics of CalibratedValues(graph) over `samples` of the
-// data set. The result does not depend on threads or order.
-StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
-                                 const std::vector<int64_t>& samples,
+// `graph`: after RunPasses; `observed`: its program. Gathers statistics of CalibratedValues(graph)
+// over `samples` of the data set. The result does not depend on threads or order.
+StatisticsFile CollectStatistics(const Graph& graph, ObservedProgram& observed,
+                                 const Dataset& dataset, const std::vector<int64_t>& samples,
                                  const std::string& preprocess_text, const CollectOptions& options);
 
 // One table for each of `methods`. All work from the statistics alone, and omse from what

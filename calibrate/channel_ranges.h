@@ -26,9 +26,8 @@ struct MeasureChannelsOptions {
 };
 
 // `program`: of `graph` (after RunPasses). `values`: f32 activations; channels are their last
-// dimensions. The
-// result does not depend on threads or order. What is not finite is passed over: CollectStatistics
-// names it. Tensors that the program does not keep apart are left out.
+// dimensions. The result does not depend on threads or order. What is not finite is passed over:
+// CollectStatistics names it. Tensors that the program does not keep apart are left out.
 MeasuredChannels MeasureChannels(const Graph& graph, ObservedProgram& program,
                                  const std::vector<ValueId>& values, const Dataset& dataset,
                                  const std::vector<int64_t>& samples,

@@ -243,22 +243,19 @@ class Run {
 
 }  // namespace
 
-StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
-                                 const std::vector<int64_t>& samples,
+StatisticsFile CollectStatistics(const Graph& graph, ObservedProgram& observed,
+                                 const Dataset& dataset, const std::vector<int64_t>& samples,
                                  const std::string& preprocess_text,
                                  const CollectOptions& options) {
   RSHIFT_REQUIRE(!samples.empty(), ErrorCode::kInvalidInput,
                  "calibration needs at least one sample");
-  std::optional<ObservedProgram> own;
-  if (options.program == nullptr) own.emplace(graph, options.portable);
-  ObservedProgram& observed = own ? *own : *options.program;
   const Program& program = observed.program();
   const ObservationPlan plan = PlanObservation(graph, program.image());
   CheckInputs(graph, program.image());
   StatisticsFile total{graph.sha256,
                        kPassListVersion,
                        preprocess_text,
-                       DescribeEnvironment(options.portable),
+                       DescribeEnvironment(observed.portable()),
                        {},
                        EmptyStatistics(plan.names)};
   total.equalization = options.equalization;

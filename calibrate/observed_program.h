@@ -27,6 +27,7 @@ class ObservedProgram {
   ObservedProgram& operator=(const ObservedProgram&) = delete;
 
   const Program& program() const { return program_; }
+  bool portable() const { return portable_; }
   // A session that nobody else has, which goes back to the program when its owner lets go of it.
   // Its tensors hold what it has run before. Thread-safe.
   using SessionOwner = std::unique_ptr<Session, std::function<void(Session*)>>;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/round_to_even.h"
 #include "quantize/ranges/table.h"
 
 namespace rshift {
@@ -12,11 +13,8 @@ namespace rshift {
 struct Quantizer {
   double scale = 1, least = 0, greatest = 0;
   double low = 0, high = 0;
-  // Rounds half to even: a double has no fraction behind 2^52, and the ends are integers. Calls no
-  // function, because the methods ask it a million times.
   double Number(double value) const {
-    constexpr double kNoFraction = 0x1.8p52;
-    return std::clamp(value / scale, least, greatest) + kNoFraction - kNoFraction;
+    return RoundToEven(std::clamp(value / scale, least, greatest));  // the ends are integers
   }
   double Rounded(double value) const { return Number(value) * scale; }
   bool operator==(const Quantizer&) const = default;

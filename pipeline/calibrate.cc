@@ -133,20 +133,19 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
   if (!choice.equalization.empty()) program.reset();
   graph = Equalize(std::move(graph), choice.equalization, options.equalize);
   result->equalized = std::move(choice.gains);
+  if (!program) program.emplace(graph, options.portable);
   const CollectOptions collect{.threads = options.threads,
-                               .portable = options.portable,
                                .progress = events.progress,
                                .checkpoint = options.checkpoint,
                                .resume = options.resume,
                                .interrupted = events.interrupted,
                                .equalization = std::move(choice.equalization),
-                               .program = program ? &*program : nullptr,
                                .times = &result->times,
                                .memory = [&](uint64_t bytes) {
                                  result->expected_memory = bytes;
                                  if (events.memory) events.memory(bytes);
                                }};
-  StatisticsFile statistics = CollectStatistics(graph, *dataset, share.samples,
+  StatisticsFile statistics = CollectStatistics(graph, *program, *dataset, share.samples,
                                                 preprocess ? preprocess->text : "", collect);
   statistics.shards = share.ids;
   return statistics;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kVersion = 3;
 constexpr int kMostDepth = 16;
-constexpr size_t kMostCalls = 1'000'000;
+constexpr size_t kMostExpanded = 10'000'000;
 // Older files name operators below this in a field of one byte.
 constexpr int kPlaceholder = BuiltinOperator_PLACEHOLDER_FOR_GREATER_OP_CODES;
 
@@ -119,8 +119,6 @@ void File::AddCalls(const SubGraph& graph, const std::vector<int>& tensors, int 
   for (const Operator* op : *graph.operators()) {
     Call call{op, here(op->inputs()), here(op->outputs())};
     if (CodeOf(*op) == BuiltinOperator_STABLEHLO_COMPOSITE && AddComposite(call, depth)) continue;
-    RSHIFT_REQUIRE(calls_.size() < kMostCalls, ErrorCode::kUnsupported, "has more than ",
-                   kMostCalls, " operators, those of subgraphs counted at each call");
     calls_.push_back(std::move(call));
   }
 }
@@ -129,6 +127,9 @@ bool File::AddComposite(const Call& call, int depth) {
   const auto* options = call.op->builtin_options_2_as<StableHLOCompositeOptions>();
   Require(options != nullptr, "a STABLEHLO_COMPOSITE has no options");
   const SubGraph& graph = CheckedSubgraph(options->decomposition_subgraph_index());
+  expanded_ += graph.tensors()->size() + graph.operators()->size();
+  RSHIFT_REQUIRE(expanded_ <= kMostExpanded, ErrorCode::kUnsupported, "has more than ",
+                 kMostExpanded, " tensors and operators in subgraphs, counted at each call");
   Require(depth < kMostDepth, "subgraph ", options->decomposition_subgraph_index(),
           " is called within itself, or calls are more than ", kMostDepth, " deep");
   const std::vector<int> inputs = Indices(graph.inputs()), outputs = Indices(graph.outputs());
@@ -145,6 +146,8 @@ bool File::AddComposite(const Call& call, int depth) {
     if (IsVariableOperator(CodeOf(*op))) return false;
     for (const int i : Indices(op->outputs())) made[static_cast<size_t>(i)] = true;
   }
+  for (const int i : inputs)
+    Require(!made[static_cast<size_t>(i)], "a subgraph's input is what one of its operators makes");
   for (size_t i = 0; i < outputs.size(); ++i) {
     int& tensor = tensors[static_cast<size_t>(outputs[i])];
     if (tensor != kUnknown || !made[static_cast<size_t>(outputs[i])]) return false;

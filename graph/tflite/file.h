@@ -21,8 +21,8 @@ struct Call {
 // The network: subgraph 0, in which operators that stand for a subgraph (STABLEHLO_COMPOSITE)
 // are replaced by that one's. Its inputs and outputs are the tensors of whoever calls it; its other
 // tensors have indices behind those of subgraph 0, new ones for each call. What the rest of the
-// importer may rely on: tables and their lists are there,
-// indices of tensors, buffers and operator codes are in range, shapes hold no negative dimension.
+// importer may rely on: tables and their lists are there, indices of tensors, buffers and operator
+// codes are in range, shapes hold no negative dimension.
 class File {
  public:
   // Throws kInvalidInput for anything that is not a whole model, kUnsupported for another version
@@ -52,6 +52,7 @@ class File {
   const Model* model_ = nullptr;
   std::vector<const Tensor*> tensors_;
   std::vector<Call> calls_;
+  size_t expanded_ = 0;  // tensors and operators of subgraphs that were called
 };
 
 // Those of variables; some of them make no tensor.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/round_to_even.h"
 #include "isa/unary_functions.h"
 
 namespace rshift {
@@ -42,12 +43,6 @@ struct ScaledRange {
   double range = 0;
 };
 
-// Of |x| <= kLevels; ties go to even.
-double Round(double x) {
-  constexpr double kIntegersFrom = 0x1.8p52;
-  return x + kIntegersFrom - kIntegersFrom;
-}
-
 // Noise beside signal of output channel o, at most 1. `input_noise`: mean square of each input
 // channel's rounding error.
 double NoiseOfOutput(const Outputs& outputs, int64_t o, const ChannelRanges& input,
@@ -61,7 +56,7 @@ double NoiseOfOutput(const Outputs& outputs, int64_t o, const ChannelRanges& inp
   double signal = 0, noise = 0;
   outputs.ForEach(o, [&](size_t c, double w) {
     const double square = w * w, scaled_w = w * scaled.factors[c];
-    const double error = (scaled_w - Round(scaled_w * steps) * step) * scaled.inverse[c];
+    const double error = (scaled_w - RoundToEven(scaled_w * steps) * step) * scaled.inverse[c];
     signal += square * input.square[c];
     noise += square * input_noise[c] + error * error * input.square[c];
   });

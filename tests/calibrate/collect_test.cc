@@ -40,7 +40,8 @@ class CollectTest : public ::testing::Test {
   }
 
   StatisticsFile Collect(const std::vector<int64_t>& samples, CollectOptions options) {
-    return CollectStatistics(graph_, *dataset_, samples, "recipe", options);
+    ObservedProgram program(graph_, /*portable=*/false);
+    return CollectStatistics(graph_, program, *dataset_, samples, "recipe", options);
   }
   StatisticsFile Collect(int threads) {
     CollectOptions options;

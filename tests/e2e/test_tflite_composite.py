@@ -67,7 +67,7 @@ def ours_of(content, samples, folder, *how):
 
 
 @pytest.mark.parametrize('times', [1, 3])
-@pytest.mark.parametrize('name', [name for name in NAMES if name in CASES])
+@pytest.mark.parametrize('name', NAMES)
 def test_float(name, times, tmp_path):
     content, samples = tflite_cases.build(CASES[name], int8=False)
     content = wrapped(content, times)
@@ -77,7 +77,7 @@ def test_float(name, times, tmp_path):
         np.testing.assert_allclose(ours[key], goal, rtol=1e-5, atol=CASES[name].near)
 
 
-@pytest.mark.parametrize('name', [name for name in NAMES if name in CASES and CASES[name].int8 == 'free'])
+@pytest.mark.parametrize('name', [name for name in NAMES if CASES[name].int8 == 'free'])
 def test_int8_gives_the_bytes_of_litert(name, tmp_path):
     content, samples = tflite_cases.build(CASES[name], int8=True)
     content = wrapped(content, 1)
@@ -109,7 +109,7 @@ def refusal_of(model, folder):
     return pipeline.fails('model_deploy', folder / 'net.tflite', '--mode', 'f32', '-o', folder / 'net.rshift')
 
 
-@pytest.mark.parametrize('harm', ['itself', 'number', 'count', 'options', 'output'])
+@pytest.mark.parametrize('harm', ['itself', 'number', 'count', 'options', 'output', 'made', 'bomb'])
 def test_what_cannot_be_called_is_refused_in_one_line(harm, tmp_path):
     content, _ = tflite_cases.build(CASES['softmax'], int8=False)
     model = model_of(wrapped(content, 1))
@@ -122,9 +122,17 @@ def test_what_cannot_be_called_is_refused_in_one_line(harm, tmp_path):
         inner.inputs = [*inner.inputs, inner.inputs[0]]
     elif harm == 'options':
         op.builtinOptions2Type, op.builtinOptions2 = 0, None
+    elif harm == 'made':
+        inner.operators[0].outputs = list(inner.inputs)
+        op.inputs = [-1]
+    elif harm == 'bomb':  # each subgraph calls the next one forty times
+        for level in range(1, 13):
+            model.subgraphs.append(copy.deepcopy(inner))
+            model.subgraphs[level].operators = [composite(model, 'more', level + 1, inner.inputs, inner.outputs)] * 40
     else:
         inner.outputs = list(inner.inputs)
     error = refusal_of(model, tmp_path)
     expected = {'itself': 'within itself', 'number': 'subgraph 7 of 2', 'count': '1 inputs and 1 outputs, its subgraph 2 and 1',
-                'options': 'has no options', 'output': '1 of 1 nodes is not supported'}[harm]
+                'options': 'has no options', 'output': '1 of 1 nodes is not supported',
+                'made': "a subgraph's input is what", 'bomb': 'counted at each call'}[harm]
     assert expected in error, error
