@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kVersion = 3;
 constexpr int kMostDepth = 16;
-constexpr size_t kMostExpanded = 10'000'000;
+constexpr size_t kMostExpanded = 2'000'000;
 // Older files name operators below this in a field of one byte.
 constexpr int kPlaceholder = BuiltinOperator_PLACEHOLDER_FOR_GREATER_OP_CODES;
 

@@ -126,8 +126,8 @@ def test_what_cannot_be_called_is_refused_in_one_line(harm, tmp_path):
         inner.operators[0].outputs = list(inner.inputs)
         op.inputs = [-1]
     elif harm == 'bomb':  # each subgraph calls the next one forty times
+        model.subgraphs += [copy.deepcopy(inner) for _ in range(12)]
         for level in range(1, 13):
-            model.subgraphs.append(copy.deepcopy(inner))
             model.subgraphs[level].operators = [composite(model, 'more', level + 1, inner.inputs, inner.outputs)] * 40
     else:
         inner.outputs = list(inner.inputs)
