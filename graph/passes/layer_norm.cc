@@ -1,6 +1,7 @@
 // (x - mean(x)) / sqrt(variance(x) + epsilon), times gamma, plus beta, over one dimension; the
-// variance is mean((x - mean(x))^2) or mean(x^2) - mean(x)^2. By the root of mean(x^2) alone:
-// RMSNorm and vectors of length 1.
+// variance is mean((x - mean(x))^2) or mean(x^2) - mean(x)^2. Also multiplied out, as TensorFlow
+// and litert-torch write it: x * scale + (beta - mean(x) * scale), where the scale is gamma over
+// the deviation. By the root of mean(x^2) alone: RMSNorm and vectors of length 1.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -17,25 +18,36 @@ const Node* BinaryProducer(const Matcher& m, ValueId value, BinaryOp op) {
              : nullptr;
 }
 
+// The rows when `mean` is the mean of each row of x.
+std::optional<RowValue> RowsOfMean(const Matcher& m, ValueId x, ValueId mean) {
+  const auto rows = ReadReduced(m, mean, ReduceOp::kMean);
+  return rows && rows->x == x && MeetsRows(m, mean, *rows) ? rows : std::nullopt;
+}
+
 // The rows when `value` is x - mean(x).
 std::optional<RowValue> ReadCentered(const Matcher& m, ValueId value) {
   const Node* sub = BinaryProducer(m, value, BinaryOp::kSub);
-  if (sub == nullptr) return std::nullopt;
-  const auto rows = ReadReduced(m, sub->inputs[1], ReduceOp::kMean);
-  const bool centered = rows && rows->x == sub->inputs[0] && MeetsRows(m, sub->inputs[1], *rows);
-  return centered ? rows : std::nullopt;
+  return sub == nullptr ? std::nullopt : RowsOfMean(m, sub->inputs[0], sub->inputs[1]);
 }
 
-// mean((x - mean(x))^2), where the two factors may be computed one by one.
-std::optional<RowValue> ReadMeanOfCenteredSquares(const Matcher& m, ValueId value) {
-  const auto squares = ReadReduced(m, value, ReduceOp::kMean);
-  if (!squares) return std::nullopt;
-  const Product product = m.ReadProduct(squares->x);
+// The rows when `value` is (x - mean(x))^2, as one operator or as a product of two factors, which
+// may be computed one by one.
+std::optional<RowValue> ReadCenteredSquares(const Matcher& m, ValueId value) {
+  if (const Node* node = BinaryProducer(m, value, BinaryOp::kSquaredDifference)) {
+    const auto rows = RowsOfMean(m, node->inputs[0], node->inputs[1]);
+    return rows ? rows : RowsOfMean(m, node->inputs[1], node->inputs[0]);
+  }
+  const Product product = m.ReadProduct(value);
   if (product.number != 1.0 || product.factors.size() != 2) return std::nullopt;
   const auto rows = ReadCentered(m, product.factors[0]);
-  const bool same =
-      rows && rows->axis == squares->axis && ReadCentered(m, product.factors[1]) == rows;
-  return same ? rows : std::nullopt;
+  return rows && ReadCentered(m, product.factors[1]) == rows ? rows : std::nullopt;
+}
+
+// mean((x - mean(x))^2).
+std::optional<RowValue> ReadMeanOfCenteredSquares(const Matcher& m, ValueId value) {
+  const auto squares = ReadReduced(m, value, ReduceOp::kMean);
+  const auto rows = squares ? ReadCenteredSquares(m, squares->x) : std::nullopt;
+  return rows && rows->axis == squares->axis ? rows : std::nullopt;
 }
 
 // max(mean(x^2) - mean(x)^2, 0), with or without the maximum: the variance as Flax computes it.
@@ -65,8 +77,8 @@ std::optional<RowValue> ReadMeanOfSquaresLessSquare(const Matcher& m, ValueId va
 struct Normalized {
   RowValue rows;
   double epsilon = 0.0;
-  bool rms = false;  // less no mean
-  std::vector<double> gamma;
+  bool rms = false;                      // less no mean
+  std::vector<double> gamma, beta = {};  // beta: empty for none
 };
 
 // x of a square: two equal factors.
@@ -118,28 +130,97 @@ bool IsNumerator(const Matcher& m, ValueId value, const Normalized& by) {
   return by.rms ? value == by.rows.x : ReadCentered(m, value) == by.rows;
 }
 
-// centered * (variance + epsilon) ^ -1/2, times at most one constant along the axis.
-std::optional<Normalized> ReadNormalizedProduct(const Matcher& m, ValueId value) {
+// A product with (variance + epsilon) ^ -1/2: what else are its factors, constants along the axis
+// left out, which are in gamma.
+struct Scaled {
+  Normalized by;
+  std::vector<ValueId> factors;
+};
+
+std::optional<Scaled> ReadScaled(const Matcher& m, ValueId value) {
   Product product = m.ReadProduct(value);
-  std::optional<Normalized> found;
+  std::optional<Normalized> by;
   for (const ValueId factor : product.factors) {
-    if (!found && (found = ReadPower(m, factor, -0.5))) TakeFactor(&product, factor);
-    if (found) break;
-  }
-  if (!found) return std::nullopt;
-  const Shape& shape = m.graph().value(found->rows.x).shape;
-  found->gamma.assign(static_cast<size_t>(shape[found->rows.axis]), product.number);
-  bool centered = false;
-  for (const ValueId factor : product.factors) {
-    if (!centered && IsNumerator(m, factor, *found)) {
-      centered = true;
-      continue;
+    if ((by = ReadPower(m, factor, -0.5))) {
+      TakeFactor(&product, factor);
+      break;
     }
-    const auto numbers = ChannelConstant(m.graph(), factor, shape, found->rows.axis);
-    if (!numbers) return std::nullopt;
-    for (size_t i = 0; i < numbers->size(); ++i) found->gamma[i] *= (*numbers)[i];
   }
-  return centered ? found : std::nullopt;
+  if (!by) return std::nullopt;
+  const Shape& shape = m.graph().value(by->rows.x).shape;
+  by->gamma.assign(static_cast<size_t>(shape[by->rows.axis]), product.number);
+  Scaled scaled{*std::move(by), {}};
+  for (const ValueId factor : product.factors) {
+    const auto numbers = ChannelConstant(m.graph(), factor, shape, scaled.by.rows.axis);
+    if (!numbers) scaled.factors.push_back(factor);
+    for (size_t i = 0; numbers && i < numbers->size(); ++i) scaled.by.gamma[i] *= (*numbers)[i];
+  }
+  return scaled;
+}
+
+// centered * (variance + epsilon) ^ -1/2, times constants along the axis.
+std::optional<Normalized> ReadNormalizedProduct(const Matcher& m, ValueId value) {
+  auto scaled = ReadScaled(m, value);
+  const bool centered =
+      scaled && scaled->factors.size() == 1 && IsNumerator(m, scaled->factors[0], scaled->by);
+  return centered ? std::optional(std::move(scaled->by)) : std::nullopt;
+}
+
+int64_t CountOf(const Matcher& m, ValueId value) {
+  return NumElements(m.graph().value(value).shape);
+}
+
+// Whether the values hold the same elements, behind reshapes and Expands.
+bool AreCopies(const Matcher& m, ValueId a, ValueId b) {
+  const auto origin = [&](ValueId v) { return BehindCopies(m, BeforeExpand(m, v)); };
+  return origin(a) == origin(b);
+}
+
+// beta, when `value` is beta - mean(x) * scale: for each element of x, or for each row.
+std::optional<std::vector<double>> ReadShift(const Matcher& m, ValueId value, ValueId scale,
+                                             const RowValue& rows) {
+  const Shape& shape = m.graph().value(rows.x).shape;
+  const bool by_rows = m.graph().value(value).shape != shape;
+  if (by_rows && !MeetsRows(m, value, rows)) return std::nullopt;
+  const ValueId copy = by_rows ? BehindCopies(m, BeforeExpand(m, value)) : value;
+  const Node* sub = BinaryProducer(m, copy, BinaryOp::kSub);
+  const Node* product =
+      sub == nullptr ? nullptr : BinaryProducer(m, sub->inputs[1], BinaryOp::kMul);
+  if (product == nullptr) return std::nullopt;
+  const int side = AreCopies(m, product->inputs[0], scale) ? 0 : 1;
+  const ValueId factor = product->inputs[side], mean = product->inputs[1 - side];
+  if (!AreCopies(m, factor, scale) || ReadReduced(m, mean, ReduceOp::kMean) != rows)
+    return std::nullopt;
+  // Rows may be numbered by any shape, but all by the same one.
+  const bool fits =
+      by_rows ? CountOf(m, copy) == CountOf(m, mean) && CountOf(m, copy) == CountOf(m, factor)
+              : MeetsRows(m, mean, rows) && (factor == scale || MeetsRows(m, factor, rows));
+  if (!fits) return std::nullopt;
+  if (const auto number = ScalarConstant(m.graph(), sub->inputs[0]))
+    return std::vector<double>(static_cast<size_t>(shape[rows.axis]), static_cast<double>(*number));
+  return by_rows ? std::nullopt : ChannelConstant(m.graph(), sub->inputs[0], shape, rows.axis);
+}
+
+// x * scale + (beta - mean(x) * scale).
+std::optional<Normalized> ReadMultipliedOut(const Matcher& m, ValueId value) {
+  const Node* add = BinaryProducer(m, value, BinaryOp::kAdd);
+  if (add == nullptr) return std::nullopt;
+  for (int side = 0; side < 2; ++side) {
+    const Node* product = BinaryProducer(m, add->inputs[side], BinaryOp::kMul);
+    if (product == nullptr) continue;
+    for (int which = 0; which < 2; ++which) {
+      const ValueId scale = product->inputs[which];
+      auto scaled = ReadScaled(m, scale);
+      const RowValue rows{product->inputs[1 - which], scaled ? scaled->by.rows.axis : 0};
+      if (!scaled || scaled->by.rms || !scaled->factors.empty() || scaled->by.rows != rows)
+        continue;
+      auto beta = ReadShift(m, add->inputs[1 - side], scale, rows);
+      if (!beta) continue;
+      scaled->by.beta = *std::move(beta);
+      return std::move(scaled->by);
+    }
+  }
+  return std::nullopt;
 }
 
 // x / max(sqrt(sum(x^2)), least), the least from 0 on: as a mean of squares with the least's square
@@ -170,10 +251,13 @@ std::optional<Normalized> ReadUnitVector(const Matcher& m, const Node& div) {
   return found;
 }
 
-// centered / deviation, or centered * (1 / deviation).
+// centered / deviation, centered * (1 / deviation), or that multiplied out.
 std::optional<Normalized> ReadNormalized(const Matcher& m, ValueId value) {
   const Node* div = BinaryProducer(m, value, BinaryOp::kDiv);
-  if (div == nullptr) return ReadNormalizedProduct(m, value);
+  if (div == nullptr) {
+    auto found = ReadNormalizedProduct(m, value);
+    return found ? found : ReadMultipliedOut(m, value);
+  }
   auto found = ReadPower(m, div->inputs[1], 0.5);
   if (!found) return ReadUnitVector(m, *div);
   if (!IsNumerator(m, div->inputs[0], *found)) return std::nullopt;
@@ -264,14 +348,16 @@ bool RecognizeLayerNorm(Graph& graph, Matcher& m, size_t index) {
   std::optional<Normalized> found = ReadNormalized(m, start);
   if (!found || graph.value(start).shape != graph.value(found->rows.x).shape) return false;
   size_t last = index;
-  std::vector<double> beta;
+  std::vector<double> beta = found->beta;
   if (const auto scale = ReadTail(m, start, BinaryOp::kMul, found->rows.axis)) {
     for (size_t i = 0; i < found->gamma.size(); ++i) found->gamma[i] *= scale->numbers[i];
+    for (size_t i = 0; i < beta.size(); ++i) beta[i] *= scale->numbers[i];
     last = scale->node;
   }
   const ValueId scaled = graph.nodes()[last].outputs[0];
   if (const auto shift = ReadTail(m, scaled, BinaryOp::kAdd, found->rows.axis)) {
-    beta = shift->numbers;
+    beta.resize(shift->numbers.size());
+    for (size_t i = 0; i < beta.size(); ++i) beta[i] += shift->numbers[i];
     last = shift->node;
   }
   WriteLayerNorm(graph, m.links(), last, *found, beta);

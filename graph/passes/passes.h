@@ -8,7 +8,7 @@ namespace rshift {
 
 // Bumped when the list or its order changes: a calibration table names the version it was made
 // with.
-inline constexpr int kPassListVersion = 1;
+inline constexpr int kPassListVersion = 2;
 
 Graph RemoveIdentity(
     Graph graph);  // Identity, Dropout, Cast to the same type, Reshape/Transpose that do nothing
@@ -16,9 +16,9 @@ Graph FoldBatchNorm(
     Graph graph);  // into the Conv/ConvTranspose/MatMul before it; else Mul + Add (per channel)
 Graph FoldAffine(
     Graph graph);  // constant per-channel Mul/Add behind Conv/MatMul into weights and bias
-Graph FoldPad(Graph graph);            // zero Pad into Conv / count_include_pad AveragePool windows
+Graph FoldPad(Graph graph);            // Pad into Conv, AveragePool and MaxPool windows
 Graph FuseActivation(Graph graph);     // single-use Clip into Conv, ConvTranspose, MatMul, Add
-Graph RecognizePatterns(Graph graph);  // SiLU, HardSwish, GELU, LayerNorm from their decompositions
+Graph RecognizePatterns(Graph graph);  // SiLU, ELU, GELU, LayerNorm from their decompositions
 Graph RemoveRedundantTransposes(Graph graph);
 
 // Spatial operators read and write NHWC (see base/layout.h). Transposes are inserted where a plain

@@ -132,8 +132,12 @@ std::optional<RowValue> ReadReduced(const Matcher& m, ValueId value, ReduceOp op
     const auto size = static_cast<double>(m.graph().value(sum->x).shape[sum->axis]);
     return Near(product.number, 1.0 / size) ? sum : std::nullopt;
   }
-  if (reduce == nullptr || reduce->op != op || reduce->axes.size() != 1) return std::nullopt;
-  return RowValue{m.links().Producer(value)->inputs[0], reduce->axes[0]};
+  if (reduce == nullptr || reduce->op != op) return std::nullopt;
+  const ValueId x = m.links().Producer(value)->inputs[0];
+  std::vector<int64_t> axes(reduce->axes.begin(), reduce->axes.end());
+  if (axes.size() > 1)  // litert-torch reduces the batch of one, too
+    std::erase_if(axes, [&](int64_t axis) { return m.graph().value(x).shape[axis] == 1; });
+  return axes.size() == 1 ? std::optional(RowValue{x, axes[0]}) : std::nullopt;
 }
 
 }  // namespace rshift

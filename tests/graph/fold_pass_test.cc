@@ -1,6 +1,8 @@
 // FoldBatchNorm, FoldAffine, FoldPad, FuseActivation, RemoveIdentity.
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "graph/dump.h"
 #include "graph/passes/passes.h"
 #include "tests/graph/net.h"
@@ -190,6 +192,32 @@ TEST(FoldPad, LeavesOtherPads) {
       Checked(FoldPad, net.Done({net.ConvOf(one, 2), net.ConvOf(edge, 2), net.ConvOf(channels, 2),
                                  net.ConvOf(crop, 2), pool, max}));
   EXPECT_EQ(Count(after, "Pad"), 5);
+}
+
+TEST(FoldPad, WhatIsLessThanAllNumbersAndZerosBehindAReluArePadsOfAMaximum) {
+  Net net;
+  const ValueId x = net.Input("x", {1, 3, 5, 7});
+  const ValueId relu = net.Add(Clip{{0.0f, 6.0f}}, {x}, {1, 3, 5, 7});
+  const auto pooled = [&](ValueId from, float value) {
+    const Pad pad{PadMode::kConstant, {0, 0, 1, 0}, {0, 0, 1, 2}, value};
+    const ValueId p = net.Add(pad, {from}, {1, 3, 7, 9});
+    const Window window{.kernel_h = 3, .kernel_w = 3, .stride_h = 2, .stride_w = 2};
+    return net.PoolOf(p, MaxPool{window}, window);
+  };
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float lowest = std::numeric_limits<float>::lowest();
+  const Graph after =
+      Checked(FoldPad, net.Done({pooled(x, -infinity), pooled(x, lowest), pooled(relu, 0)}));
+  EXPECT_EQ(Ops(after), "Clip MaxPool MaxPool MaxPool");
+  const Window window = std::get<MaxPool>(after.nodes()[3].op).window;
+  EXPECT_EQ(window.pad_top, 1);
+  EXPECT_EQ(window.pad_right, 2);
+  Net other;
+  const ValueId y = other.Input("y", {1, 3, 5, 7});
+  const ValueId p =
+      other.Add(Pad{PadMode::kConstant, {0, 0, 1, 0}, {0, 0, 1, 2}, -1e30F}, {y}, {1, 3, 7, 9});
+  const Window own{.kernel_h = 3, .kernel_w = 3};
+  EXPECT_EQ(Ops(FoldPad(other.Done({other.PoolOf(p, MaxPool{own}, own)}))), "Pad MaxPool");
 }
 
 TEST(FoldPad, LeavesPadsInWhichAWindowOfCeilModeWouldLie) {

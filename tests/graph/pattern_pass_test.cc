@@ -166,6 +166,49 @@ TEST(Patterns, LayerNormInItsForms) {
   }
 }
 
+// x * scale + (beta - mean * scale). TensorFlow has gamma in the scale, and beta; litert-torch
+// numbers rows by one dimension and has neither.
+ValueId WriteMultipliedOut(Net& net, ValueId x, bool tensorflow, bool of_another_scale = false) {
+  const Shape whole = net.ShapeOf(x);
+  const Shape kept = {1, whole[1], 1}, rows = tensorflow ? kept : Shape{whole[1]};
+  const auto mean = [&](ValueId v) { return net.Add(Reduce{ReduceOp::kMean, {0, 2}}, {v}, rows); };
+  const auto spread = [&](ValueId v) { return tensorflow ? v : net.ReshapeTo(v, kept); };
+  const ValueId m = mean(x);
+  const ValueId variance = mean(net.Bin(BinaryOp::kSquaredDifference, x, spread(m)));
+  const auto scale_of = [&](float epsilon) {
+    const ValueId sum = net.Bin(BinaryOp::kAdd, variance, net.Scalar(epsilon));
+    const ValueId r = net.Like(Unary{UnaryOp::kRsqrt}, {sum});
+    return tensorflow ? net.Bin(BinaryOp::kMul, r, net.Random({whole[2]}, 0.5f, 2.0f)) : r;
+  };
+  const ValueId scale = scale_of(1e-3f), other = of_another_scale ? scale_of(2e-3f) : scale;
+  const ValueId beta = tensorflow ? net.Random({whole[2]}) : net.Scalar(0);
+  const ValueId shift = net.Bin(BinaryOp::kSub, beta, net.Bin(BinaryOp::kMul, m, other));
+  return net.Bin(BinaryOp::kAdd, spread(shift), net.Bin(BinaryOp::kMul, x, spread(scale)));
+}
+
+TEST(Patterns, LayerNormMultipliedOut) {
+  for (const bool tensorflow : {false, true}) {
+    Net net;
+    const ValueId x = net.Relu(net.Input("x", {1, 5, 8}));
+    const ValueId y = WriteMultipliedOut(net, x, tensorflow);
+    ExpectBecomes(net.Done({y}), "Clip LayerNorm");
+    const ValueId scaled = net.Bin(BinaryOp::kMul, y, net.Random({8}));
+    const ValueId z = net.Bin(BinaryOp::kAdd, scaled, net.Random({8}));
+    net.graph.outputs.clear();
+    net.graph.output_names.clear();
+    ExpectBecomes(net.Done({z}), "Clip LayerNorm");
+  }
+}
+
+TEST(Patterns, AMeanTimesAnotherScaleStays) {
+  for (const bool tensorflow : {false, true}) {
+    Net net;
+    const ValueId x = net.Input("x", {1, 5, 8});
+    const Graph after = RecognizePatterns(net.Done({WriteMultipliedOut(net, x, tensorflow, true)}));
+    EXPECT_EQ(Ops(after).find("LayerNorm"), std::string::npos);
+  }
+}
+
 struct SoftmaxForm {
   bool maximum = true, expand = false, infinity = false;
 };

@@ -212,8 +212,20 @@ inline double Apply(const Unary& u, double x) {
       return x * std::clamp(x / 6.0 + 0.5, 0.0, 1.0);
     case UnaryOp::kSoftplus:
       return std::log1p(std::exp(x));
+    case UnaryOp::kElu:
+      return x > 0 ? x : u.alpha * std::expm1(x);
+    case UnaryOp::kSelu:
+      return u.beta * (x > 0 ? x : u.alpha * std::expm1(x));
+    case UnaryOp::kCelu:
+      return x > 0 ? x : u.alpha * std::expm1(x / u.alpha);
+    case UnaryOp::kSign:
+      return x > 0 ? 1.0 : x < 0 ? -1.0 : x;
+    case UnaryOp::kSoftsign:
+      return x / (1.0 + std::abs(x));
     case UnaryOp::kExp:
       return std::exp(x);
+    case UnaryOp::kLog:
+      return std::log(x);
     case UnaryOp::kSqrt:
       return std::sqrt(x);
     case UnaryOp::kRsqrt:
