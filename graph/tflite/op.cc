@@ -351,6 +351,34 @@ int64_t OpWriter::Int(int i, const char* role) const {
   return elements[0];
 }
 
+float OpWriter::FloatOf(int i, const char* role) const {
+  const Tensor& tensor = In(i);
+  CheckSupported(IsConstant(i) && tensor.type() == TensorType_FLOAT32, role, " ",
+                 Quoted(NameOf(tensor)), " is no constant of type FLOAT32");
+  const std::span<const uint8_t> data = state_.file.DataOf(tensor);
+  float element = 0;
+  Check(data.size() == sizeof element, role, " ", Quoted(NameOf(tensor)), " has ", data.size(),
+        " bytes, expected ", sizeof element);
+  std::memcpy(&element, data.data(), sizeof element);
+  return element;
+}
+
+std::optional<BuiltinOperator> OpWriter::BodyOf(int subgraph) const {
+  const SubGraph& body = state_.file.CheckedSubgraph(subgraph);
+  const std::vector<int> in = Indices(body.inputs()), out = Indices(body.outputs());
+  Check(in.size() == 2 && out.size() == 1, "its subgraph has ", in.size(), " inputs and ",
+        out.size(), " outputs, expected 2 and 1");
+  if (body.operators()->size() == 0 && out == std::vector{in[1]}) return {};
+  CheckSupported(body.operators()->size() == 1, "its subgraph has ", body.operators()->size(),
+                 " operators; one of two numbers is supported");
+  const Operator& op = *body.operators()->Get(0);
+  std::vector<int> read = Indices(op.inputs());
+  if (read == std::vector{in[1], in[0]}) std::swap(read[0], read[1]);
+  CheckSupported(read == in && Indices(op.outputs()) == out,
+                 "the operator of its subgraph does not make the result of the two inputs");
+  return state_.file.CodeOf(op);
+}
+
 std::string OpWriter::List(int i) {
   std::string stored = Stored(i);
   if (In(i).type() == TensorType_INT64) return stored;

@@ -66,6 +66,13 @@ class OpWriter {
   const T* Options() const {
     return op_.builtin_options_as<T>();
   }
+  // Those of the format's second union, which StableHLO's operators have.
+  template <typename T>
+  const T* Options2() const {
+    return op_.builtin_options_2_as<T>();
+  }
+  // The only operator of a subgraph that makes one number of two; none: it gives the second one.
+  std::optional<BuiltinOperator> BodyOf(int subgraph) const;
   // The first `count` little-endian integers of a custom operator's options; throws kInvalidInput
   // where there are fewer.
   std::vector<int32_t> CustomOptions(size_t count) const;
@@ -93,6 +100,8 @@ class OpWriter {
   std::vector<int64_t> Ints(int i, const char* role) const;
   // The only one of them.
   int64_t Int(int i, const char* role) const;
+  // The only element of a constant of floats.
+  float FloatOf(int i, const char* role) const;
   // The input as s64, where ONNX wants its lists so; need not be constant.
   std::string List(int i);
   int64_t Axis(int64_t axis, int rank) const;

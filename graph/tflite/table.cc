@@ -11,7 +11,8 @@ Translate FindBuiltin(BuiltinOperator code) {
     for (const auto& family :
          {ActivationEntries(), ComplexEntries(), ConvEntries(), DetectionEntries(),
           EltwiseEntries(), MatMulEntries(), MovementEntries(), RecurrentEntries(), ReduceEntries(),
-          ResizeEntries(), ShapeEntries(), SliceEntries(), SpaceEntries(), VolumeEntries()}) {
+          ResizeEntries(), ShapeEntries(), SliceEntries(), SpaceEntries(), StablehloEntries(),
+          VolumeEntries()}) {
       for (const Entry& entry : family) table.emplace(entry.code, entry.translate);
     }
     return table;

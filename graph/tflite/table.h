@@ -33,6 +33,7 @@ std::span<const Entry> ResizeEntries();
 std::span<const Entry> ShapeEntries();
 std::span<const Entry> SliceEntries();
 std::span<const Entry> SpaceEntries();
+std::span<const Entry> StablehloEntries();
 std::span<const Entry> VolumeEntries();
 std::span<const CustomEntry> CustomConvEntries();
 std::span<const CustomEntry> CustomDetectionEntries();

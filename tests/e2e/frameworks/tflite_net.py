@@ -12,8 +12,8 @@ ACTIVATIONS = {name: getattr(schema.ActivationFunctionType, name.upper())
                for name in ('none', 'relu', 'relu6', 'relu_n1_to_1')}
 # Versions under which LiteRT takes the types that are written here; 2 for the others.
 VERSIONS = {'CONV_2D': 3, 'DEPTHWISE_CONV_2D': 3, 'FULLY_CONNECTED': 4, 'TRANSPOSE_CONV': 3} | dict.fromkeys(
-    ('ADD_N', 'ASSIGN_VARIABLE', 'ATAN2', 'BROADCAST_ARGS', 'CALL_ONCE', 'CEIL', 'CUMSUM', 'DENSIFY', 'DEPTH_TO_SPACE', 'ELU', 'EXPAND_DIMS', 'FLOOR', 'HARD_SWISH', 'NEG', 'NON_MAX_SUPPRESSION_V4', 'NON_MAX_SUPPRESSION_V5', 'POW', 'PRELU',
-     'COMPLEX_ABS', 'CONV_3D', 'CONV_3D_TRANSPOSE', 'FLOOR_DIV', 'IMAG', 'REAL', 'RFFT2D', 'SHAPE', 'L2_POOL_2D', 'LOCAL_RESPONSE_NORMALIZATION', 'READ_VARIABLE', 'RELU_N1_TO_1', 'RESHAPE', 'REVERSE_SEQUENCE', 'ROUND', 'SCATTER_ND', 'SQUARE', 'SQUEEZE', 'VAR_HANDLE'), 1)
+    ('ADD_N', 'STABLEHLO_ADD', 'STABLEHLO_MULTIPLY', 'STABLEHLO_MAXIMUM', 'STABLEHLO_MINIMUM', 'ASSIGN_VARIABLE', 'ATAN2', 'BROADCAST_ARGS', 'CALL_ONCE', 'CEIL', 'CUMSUM', 'DENSIFY', 'DEPTH_TO_SPACE', 'ELU', 'EXPAND_DIMS', 'FLOOR', 'HARD_SWISH', 'NEG', 'NON_MAX_SUPPRESSION_V4', 'NON_MAX_SUPPRESSION_V5', 'POW', 'PRELU',
+     'COMPLEX_ABS', 'CONV_3D', 'CONV_3D_TRANSPOSE', 'FLOOR_DIV', 'IMAG', 'REAL', 'RFFT2D', 'SHAPE', 'L2_POOL_2D', 'LOCAL_RESPONSE_NORMALIZATION', 'READ_VARIABLE', 'RELU_N1_TO_1', 'RESHAPE', 'REVERSE_SEQUENCE', 'ROUND', 'SCATTER_ND', 'SQUARE', 'SQUEEZE', 'STABLEHLO_REDUCE_WINDOW', 'STABLEHLO_SCATTER', 'VAR_HANDLE'), 1)
 
 
 class Net:
@@ -36,6 +36,20 @@ class Net:
         """What was added so far becomes subgraph 1, which CALL_ONCE may name."""
         self.others.append(self.graph([], [], 'other'))
         self.tensors, self.operators = [], []
+
+    def body(self, code):
+        """The number of a subgraph that makes one number of two by an operator; None: it gives the second one."""
+        tensors, operators = self.tensors, self.operators
+        self.tensors, self.operators = [], []
+        a, b = self.tensor('a', [], np.float32), self.tensor('b', [], np.float32)
+        y = b
+        if code is not None:
+            y = self.tensor('y', [], np.float32)
+            options = {'ADD': 'AddOptions', 'MUL': 'MulOptions', 'MAXIMUM': 'MaximumMinimumOptions', 'MINIMUM': 'MaximumMinimumOptions'}
+            self.operator(code, [a, b], [y], options.get(code))
+        self.others.append(self.graph([a, b], [y], f'body{len(self.others)}'))
+        self.tensors, self.operators = tensors, operators
+        return len(self.others)
 
     def sparse(self, name, data):
         """A constant of rows that are stored without their zeros."""
@@ -99,12 +113,14 @@ class Net:
         operator.opcodeIndex = [c.builtinCode for c in self.codes].index(number)
         operator.inputs, operator.outputs = list(inputs), list(outputs)
         if options is not None:
-            operator.builtinOptionsType = getattr(schema.BuiltinOptions, options)
             table = getattr(schema, options + 'T')()
             for name, value in fields.items():
                 assert hasattr(table, name), (options, name)
                 setattr(table, name, value)
-            operator.builtinOptions = table
+            if hasattr(schema.BuiltinOptions2, options):
+                operator.builtinOptions2Type, operator.builtinOptions2 = getattr(schema.BuiltinOptions2, options), table
+            else:
+                operator.builtinOptionsType, operator.builtinOptions = getattr(schema.BuiltinOptions, options), table
         self.operators.append(operator)
 
     def custom(self, name, inputs, outputs, options):
