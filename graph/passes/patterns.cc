@@ -117,7 +117,9 @@ ValueId BeforeExpand(const Matcher& m, ValueId value) {
 bool MeetsRows(const Matcher& m, ValueId value, const RowValue& rows) {
   Shape kept = m.graph().value(rows.x).shape;
   kept[static_cast<size_t>(rows.axis)] = 1;
-  return m.graph().value(BeforeExpand(m, value)).shape == kept;
+  Shape shape = m.graph().value(BeforeExpand(m, value)).shape;
+  if (shape.size() < kept.size()) shape.insert(shape.begin(), kept.size() - shape.size(), 1);
+  return shape == kept;
 }
 
 std::optional<RowValue> ReadReduced(const Matcher& m, ValueId value, ReduceOp op) {

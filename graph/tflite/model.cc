@@ -57,8 +57,7 @@ void AddOutputs(Translation& t) {
   std::set<int> seen;
   for (const int i : Indices(t.file.graph().outputs())) {
     const std::string& name = t.tensor_names[i];
-    RSHIFT_REQUIRE(t.computed[i], ErrorCode::kUnsupported, "output ", Quoted(name),
-                   " is a constant; only computed outputs are supported");
+    if (!t.computed[i]) StoreConstant(t, i, "an output ");
     std::string given = name;
     if (!seen.insert(i).second) {
       given = t.names.Take(name);

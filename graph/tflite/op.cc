@@ -193,50 +193,60 @@ bool OpWriter::IsFloat(int i) const {
   return type == TensorType_FLOAT32 || type == TensorType_FLOAT16 || IsQuantized(In(i));
 }
 
-onnx::TensorProto& OpWriter::AddInitializer(const std::string& name, int type, const Shape& shape) {
-  TensorProto& proto = *state_.graph.add_initializer();
+namespace {
+
+TensorProto& NewInitializer(Translation& state, const std::string& name, int type,
+                            const Shape& shape) {
+  TensorProto& proto = *state.graph.add_initializer();
   proto.set_name(name);
   proto.set_data_type(type);
   for (const int64_t d : shape) proto.add_dims(d);
   return proto;
 }
 
-void OpWriter::Store(int index) {
-  if (state_.computed[index] || state_.stored[index]) return;
-  const Tensor& tensor = state_.file.tensor(index);
+}  // namespace
+
+onnx::TensorProto& OpWriter::AddInitializer(const std::string& name, int type, const Shape& shape) {
+  return NewInitializer(state_, name, type, shape);
+}
+
+void StoreConstant(Translation& state, int index, const std::string& where) {
+  if (state.computed[index] || state.stored[index]) return;
+  const Tensor& tensor = state.file.tensor(index);
   const std::string what = "tensor " + Quoted(NameOf(tensor));
-  CheckSupported(!tensor.is_variable(), what,
+  RSHIFT_REQUIRE(!tensor.is_variable(), ErrorCode::kUnsupported, what,
                  " is a variable: it keeps its contents between runs; only tensors that are "
                  "computed anew in each run are supported");
   const Shape shape = ShapeOf(tensor);
   const int type = OnnxType(tensor.type(), what);
-  const std::span<const uint8_t> data = state_.file.DataOf(tensor);
+  const std::span<const uint8_t> data = state.file.DataOf(tensor);
   const int64_t count = NumElements(shape), bits = BitsOf(tensor.type());
-  Check(!data.empty() || count == 0, "reads ", what,
-        ", which no operator, input or buffer provides; the file is damaged");
+  RSHIFT_REQUIRE(!data.empty() || count == 0, ErrorCode::kInvalidInput, where, "reads ", what,
+                 ", which no operator, input or buffer provides; the file is damaged");
   if (tensor.sparsity() != nullptr) {
-    CheckSupported(bits >= 8, what, " is stored sparse in elements of ", bits,
-                   " bits; elements of 8 bits and more are supported");
-    AddInitializer(state_.tensor_names[index], type, shape)
+    RSHIFT_REQUIRE(bits >= 8, ErrorCode::kUnsupported, what, " is stored sparse in elements of ",
+                   bits, " bits; elements of 8 bits and more are supported");
+    NewInitializer(state, state.tensor_names[index], type, shape)
         .set_raw_data(Densified(tensor, data, bits / 8));
-    state_.stored[index] = true;
+    state.stored[index] = true;
     return;
   }
-  Check((count * bits + 7) / 8 == static_cast<int64_t>(data.size()), what, " of shape ",
-        ToString(shape), " and type ", EnumNameTensorType(tensor.type()), " has ", data.size(),
-        " bytes, expected ", (count * bits + 7) / 8, "; the file is damaged");
-  TensorProto& proto = AddInitializer(state_.tensor_names[index], type, shape);
+  RSHIFT_REQUIRE((count * bits + 7) / 8 == static_cast<int64_t>(data.size()),
+                 ErrorCode::kInvalidInput, where, what, " of shape ", ToString(shape), " and type ",
+                 EnumNameTensorType(tensor.type()), " has ", data.size(), " bytes, expected ",
+                 (count * bits + 7) / 8, "; the file is damaged");
+  TensorProto& proto = NewInitializer(state, state.tensor_names[index], type, shape);
   if (IsNibbles(tensor.type())) {
     proto.set_raw_data(Widened(data, count));
   } else {
     proto.set_raw_data(data.data(), data.size());
   }
-  state_.stored[index] = true;
+  state.stored[index] = true;
 }
 
 std::string OpWriter::Stored(int i) {
   In(i);
-  Store(inputs_[i]);
+  StoreConstant(state_, inputs_[i], where_ + ": ");
   return state_.tensor_names[inputs_[i]];
 }
 

@@ -57,6 +57,9 @@ bool IsQuantized(const Tensor& tensor);
 int64_t ZeroPointOf(const Tensor& tensor);  // of its first channel
 bool HaveEqualQuantization(const Tensor& a, const Tensor& b);
 
+// Writes the initializer of a constant tensor, once. `where` begins the messages of damage.
+void StoreConstant(Translation& state, int tensor, const std::string& where);
+
 class OpWriter {
  public:
   OpWriter(const Call& call, Translation& state);
@@ -161,7 +164,6 @@ class OpWriter {
   void GiveQuantized(const std::string& x, int i, bool shifts_operands);
   std::string AddScales(const std::vector<float>& scales);
   std::string AddZeros(const Tensor& tensor, size_t count);
-  void Store(int tensor);
   std::string Dequantized(int tensor);
   std::string Fresh(const char* what) { return state_.names.Take(label_ + "/" + what); }
 

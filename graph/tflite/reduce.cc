@@ -14,9 +14,13 @@ std::vector<int64_t> ChannelsFirst(std::vector<int64_t> axes) {
   return axes;
 }
 
-// With every axis kept, of size 1 where it is reduced.
+// With every axis kept, of size 1 where it is reduced. What is reduced over height and width is an
+// image; other tensors of 4 dimensions stay as they are, so that a Softmax or a norm is seen.
 std::string Reduced(OpWriter& op, const char* type, const std::vector<int64_t>& axes) {
-  const bool image = op.InRank(0) == 4;
+  const auto has = [&](int64_t axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  };
+  const bool image = op.InRank(0) == 4 && has(1) && has(2);
   const std::string x = op.Real(0);
   const OpAttributes keeps = {{"keepdims", int64_t{1}}};
   if (!image) return op.Emit(type, {x, op.IntList(axes)}, keeps);

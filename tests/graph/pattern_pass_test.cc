@@ -263,6 +263,14 @@ TEST(Patterns, SumsThatMeetOtherRowsStay) {
   EXPECT_EQ(RecognizePatterns(before).nodes().size(), before.nodes().size());
 }
 
+TEST(Patterns, SumsOverTheFirstDimensionMayLackIt) {
+  Net net;
+  const ValueId x = net.Input("x", {5, 4});
+  const ValueId powers = net.Like(Unary{UnaryOp::kExp}, {x});
+  const ValueId sum = net.Add(Reduce{ReduceOp::kSum, {0}}, {powers}, {4});
+  ExpectBecomes(net.Done({net.Bin(BinaryOp::kDiv, powers, sum)}), "Softmax");
+}
+
 TEST(Patterns, NormOverAnotherAxisIsOneBetweenTranspositions) {
   Net net;
   const ValueId x = net.Relu(net.Input("x", {2, 6, 5}));
