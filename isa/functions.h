@@ -30,6 +30,13 @@ inline constexpr bool kResultIsBool[] = {
 #undef RSHIFT_RESULT_IS_Bool
 };
 
+// By ReduceOp: what it reduces.
+enum class ReduceOperands : uint8_t { kFloats, kNumbers, kAny };
+inline constexpr ReduceOperands kReduceOperands[] = {
+#define RSHIFT_REDUCE(id, name, text, operands) ReduceOperands::k##operands,
+#include "isa/functions.def"
+};
+
 // By Rounding: what its two words are.
 enum class RoundingWords : uint8_t { kFactor, kScale, kScaleAndBias, kDouble };
 inline constexpr RoundingWords kRoundingWords[] = {

@@ -7,7 +7,17 @@ void Lower(LoweringContext& context, const Node& node, const Reduce& op) {
   const size_t rank = context.InputValue(node, 0).shape.size();
   std::vector<int64_t> axes;
   for (const int64_t axis : op.axes) axes.push_back(AxisOf(node, axis, rank));
-  RequireF32(context, node);
+  switch (kReduceOperands[static_cast<size_t>(op.op)]) {
+    case ReduceOperands::kFloats:
+      RequireF32(context, node);
+      break;
+    case ReduceOperands::kNumbers:
+      RequireTypes(context, node, {DType::kF32, DType::kS32, DType::kS64});
+      break;
+    case ReduceOperands::kAny:
+      RequireTypes(context, node, {DType::kF32, DType::kS32, DType::kS64, DType::kBool});
+      break;
+  }
   auto command = Bound(context, node, isa::ReduceF32{.op = op.op});
   command.list = context.AddList(node.name + ".axes", axes);
   context.Emit(node, command);

@@ -7,8 +7,11 @@
 namespace rshift::isa {
 
 struct ReduceF32 {
-  RSHIFT_COMMAND(kReduceF32, "reduce_f32", kFloat, "mode: ReduceOp over the axes in list",
-                 .buffers = BufferForm::kNone, .element_ns = 2)  // [0.35, 5.9]
+  RSHIFT_COMMAND(
+      kReduceF32, "reduce_f32", kFloat,
+      "mode: ReduceOp over the axes in list, of f32; but for l2, logsum and logsumexp of "
+      "s32 and s64, too, max and min of bool",
+      .buffers = BufferForm::kNone, .element_ns = 2)  // [0.35, 5.9]
 
   ReduceOp op = ReduceOp::kMean;
   Tensor dst = 0, src = 0;

@@ -124,6 +124,7 @@ void ReduceRange(const Reduction& r, const Range& range, const float* in, float*
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ReduceF32& c) {
+  if (context.Record(Field::kSrc).dtype != DType::kF32) return MakeIntegerReduction(context, c.op);
   const Reduction reduction{MakeReducePlan(context), c.op, &RowKernelsFor(context.isa)};
   const int64_t outputs = reduction.plan.kept.total;
   const float* in = context.In<float>(Field::kSrc);

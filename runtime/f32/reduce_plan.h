@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 #include "isa/functions.h"
 #include "runtime/f32/broadcast.h"
@@ -46,6 +47,9 @@ ReducePlan MakeReducePlan(const StepContext& context);
 inline constexpr int64_t kMaxScalarLanes = 16;
 void ReduceProduct(const ReducePlan& plan, const float* base, int64_t lanes, float* out);
 void ReduceLogSumExp(const ReducePlan& plan, const float* base, int64_t lanes, float* out);
+
+// Of s32, s64 or bool.
+std::unique_ptr<Step> MakeIntegerReduction(const StepContext& context, ReduceOp mode);
 
 }  // namespace rshift::f32
 

@@ -88,8 +88,19 @@ void CheckCommand(const CommandCheck& check, const isa::LayerNormF32& c) {
   check.CheckElements(Field::kSrc3, size);
 }
 
-void CheckCommand(const CommandCheck& check, const isa::ReduceF32&) {
-  check.CheckFloats({Field::kDst, Field::kSrc});
+void CheckCommand(const CommandCheck& check, const isa::ReduceF32& c) {
+  switch (kReduceOperands[static_cast<size_t>(c.op)]) {
+    case ReduceOperands::kFloats:
+      check.CheckType(Field::kSrc, {DType::kF32});
+      break;
+    case ReduceOperands::kNumbers:
+      check.CheckType(Field::kSrc, {DType::kF32, DType::kS32, DType::kS64});
+      break;
+    case ReduceOperands::kAny:
+      check.CheckType(Field::kSrc, {DType::kF32, DType::kS32, DType::kS64, DType::kBool});
+      break;
+  }
+  check.CheckSameType(Field::kDst, Field::kSrc);
   const Shape& src = check.Tensor(Field::kSrc).shape;
   const auto rank = static_cast<int64_t>(src.size());
   std::vector<bool> reduced(src.size());

@@ -15,13 +15,31 @@ TEST(LowerReduce, FunctionAndAxes) {
   EXPECT_EQ(ListOf(image, image.commands[0], Field::kList), (std::vector<int64_t>{1, 2}));
 }
 
-TEST(LowerReduce, RefusesIntegers) {
+TestGraph ReducedIntegers(ReduceOp op, DType type) {
   TestGraph test;
-  const ValueId x = test.Input("x", {{2, 3}, DType::kS64, Layout::kPlain, std::nullopt});
-  test.Output(test.Node("y", {{2}, DType::kS64, Layout::kPlain, std::nullopt},
-                        Reduce{ReduceOp::kSum, {1}}, {x}));
-  EXPECT_EQ(CompileError(test, ErrorCode::kUnsupported),
-            "y_node (ReduceSum): input 'x' has elements of type s64, expected f32");
+  const ValueId x = test.Input("x", {{2, 3}, type, Layout::kPlain, std::nullopt});
+  test.Output(test.Node("y", {{2}, type, Layout::kPlain, std::nullopt}, Reduce{op, {1}}, {x}));
+  return test;
+}
+
+TEST(LowerReduce, SumsAndExtremesOfIntegersAreReduced) {
+  for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kMax, ReduceOp::kProd}) {
+    for (const DType type : {DType::kS32, DType::kS64}) {
+      TestGraph test = ReducedIntegers(op, type);
+      EXPECT_EQ(OpcodesOf(CompileChecked(test)), std::vector{Opcode::kReduceF32});
+    }
+  }
+  TestGraph any = ReducedIntegers(ReduceOp::kMax, DType::kBool);
+  EXPECT_EQ(OpcodesOf(CompileChecked(any)), std::vector{Opcode::kReduceF32});
+}
+
+TEST(LowerReduce, RefusesRootsOfIntegersAndSumsOfBool) {
+  TestGraph root = ReducedIntegers(ReduceOp::kL2, DType::kS64);
+  EXPECT_EQ(CompileError(root, ErrorCode::kUnsupported),
+            "y_node (ReduceL2): input 'x' has elements of type s64, expected f32");
+  TestGraph sum = ReducedIntegers(ReduceOp::kSum, DType::kBool);
+  EXPECT_EQ(CompileError(sum, ErrorCode::kUnsupported),
+            "y_node (ReduceSum): input 'x' has elements of type bool, expected f32, s32 or s64");
 }
 
 TEST(LowerArgMax, FlagsTellMinimumAndLastIndex) {

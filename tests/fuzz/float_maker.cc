@@ -79,10 +79,14 @@ void MakeReduce(Maker& m) {
       axes.push_back(static_cast<int64_t>(d) -
                      (m.Chance(2) ? static_cast<int64_t>(shape.size()) : 0));
   }
-  const int32_t list = m.b.List(axes), src = m.Src({kF32, shape});
-  m.b.Add(Opcode::kReduceF32, m.Dst({kF32, kept}), src)
+  const int mode = m.random.Int(0, 9);
+  DType type = kF32;
+  if (kReduceOperands[mode] != ReduceOperands::kFloats && m.Chance(3))
+    type = m.Chance(2) ? DType::kS32 : DType::kS64;
+  const int32_t list = m.b.List(axes), src = m.Src({type, shape});
+  m.b.Add(Opcode::kReduceF32, m.Dst({type, kept}), src)
       .Set(Field::kList, list)
-      .Set(Field::kMode, m.random.Int(0, 9));
+      .Set(Field::kMode, mode);
 }
 
 void MakeArgMax(Maker& m) {

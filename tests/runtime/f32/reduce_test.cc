@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -78,6 +79,90 @@ void CheckReduce(ReduceOp mode, const Shape& shape, const std::vector<int64_t>& 
                    kept);
   test.Set(Field::kMode, static_cast<int>(mode));
   ExpectClose(RunOnAnyIsa(test).As<float>(), want, Tolerance(mode));
+}
+
+// What a type's elements wrap around to.
+template <typename T>
+T Reduced(ReduceOp mode, const std::vector<T>& x) {
+  uint64_t sum = 0, product = 1, l1 = 0, squares = 0;
+  for (const T value : x) {
+    const auto v = static_cast<uint64_t>(static_cast<int64_t>(value));
+    sum += v;
+    product *= v;
+    l1 += value < 0 ? 0 - v : v;
+    squares += v * v;
+  }
+  switch (mode) {
+    case ReduceOp::kMean:
+      return static_cast<T>(static_cast<T>(sum) / static_cast<T>(x.size()));
+    case ReduceOp::kMax:
+      return *std::max_element(x.begin(), x.end());
+    case ReduceOp::kMin:
+      return *std::min_element(x.begin(), x.end());
+    case ReduceOp::kProd:
+      return static_cast<T>(product);
+    case ReduceOp::kL1:
+      return static_cast<T>(l1);
+    case ReduceOp::kSumSquare:
+      return static_cast<T>(squares);
+    default:
+      return static_cast<T>(sum);
+  }
+}
+
+template <typename T>
+void CheckReducedIntegers(ReduceOp mode, const Shape& shape, const std::vector<int64_t>& axes,
+                          std::mt19937& random) {
+  std::vector<T> values(NumElements(shape));
+  for (T& value : values) {
+    const auto bits = static_cast<T>(uint64_t{random()} << 32 | random());
+    value = random() % 3 == 0 ? bits : static_cast<T>(bits % 20);
+  }
+  Shape kept = shape;
+  for (const int64_t axis : axes) kept[static_cast<size_t>(axis)] = 1;
+  std::vector<std::vector<T>> groups(NumElements(kept));
+  size_t position = 0;
+  ForEachIndex(shape, [&](const Shape& index) {
+    groups[BroadcastOffset(kept, index)].push_back(values[position++]);
+  });
+  std::vector<T> want;
+  for (const auto& group : groups) want.push_back(Reduced(mode, group));
+  CommandCase test(
+      Opcode::kReduceF32,
+      {{Field::kSrc, Make<T>(shape, values)}, {Field::kList, ConstantList<int64_t>(axes)}},
+      DTypeOf<T>(), kept);
+  test.Set(Field::kMode, static_cast<int>(mode));
+  EXPECT_EQ(RunOnAnyThreads(test).As<T>(), want);
+}
+
+TEST(ReduceTest, IntegersWrapAround) {
+  for (int mode = 0; mode < kReduceOpCount; ++mode) {
+    if (kReduceOperands[mode] == ReduceOperands::kFloats) continue;
+    for (uint32_t seed = 0; seed < 40; ++seed) {
+      SCOPED_TRACE(::testing::Message() << "mode " << mode << " seed " << seed);
+      std::mt19937 random(seed);
+      Shape shape;
+      std::vector<int64_t> axes;
+      for (size_t d = 0; d < 1 + seed % 4; ++d) {
+        shape.push_back(1 + random() % 6);
+        if (random() % 2 == 0) axes.push_back(static_cast<int64_t>(d));
+      }
+      CheckReducedIntegers<int32_t>(static_cast<ReduceOp>(mode), shape, axes, random);
+      CheckReducedIntegers<int64_t>(static_cast<ReduceOp>(mode), shape, axes, random);
+    }
+  }
+}
+
+TEST(ReduceTest, AnyAndAllOfBool) {
+  for (const ReduceOp mode : {ReduceOp::kMax, ReduceOp::kMin}) {
+    CommandCase test(Opcode::kReduceF32,
+                     {{Field::kSrc, BoolTensor({3, 2}, {0, 0, 0, 1, 1, 1})},
+                      {Field::kList, ConstantList<int64_t>({1})}},
+                     DType::kBool, {3});
+    test.Set(Field::kMode, static_cast<int>(mode));
+    const std::vector<uint8_t> any = {0, 1, 1}, all = {0, 0, 1};
+    EXPECT_EQ(RunOnAnyThreads(test).As<uint8_t>(), mode == ReduceOp::kMax ? any : all);
+  }
 }
 
 TEST(ReduceTest, EveryModeOverEverySetOfAxes) {
