@@ -199,14 +199,17 @@ void TranslateDepthToSpace(OpWriter& op) {
   TranslateBlocks(op, "DepthToSpace", options == nullptr ? 0 : options->block_size());
 }
 
+// A negative place is none, as one behind the last is; ONNX counts it from the end.
 void TranslateOneHot(OpWriter& op) {
   const auto* options = op.Options<OneHotOptions>();
   const int64_t axis = options == nullptr ? -1 : options->axis();
   const std::string values =
       op.Emit("Concat", {op.Reshaped(op.Real(3), {1}), op.Reshaped(op.Real(2), {1})},
               {{"axis", int64_t{0}}});
-  op.GiveReal(
-      op.Emit("OneHot", {op.Stored(0), op.Scalar(op.Int(1, "depth")), values}, {{"axis", axis}}));
+  const std::string places = op.List(0), depth = op.Scalar(op.Int(1, "depth"));
+  const std::string kept =
+      op.Emit("Where", {op.Emit("Less", {places, op.Scalar(0)}), depth, places});
+  op.GiveReal(op.Emit("OneHot", {kept, depth, values}, {{"axis", axis}}));
 }
 
 constexpr Entry kMovementEntries[] = {

@@ -39,7 +39,7 @@ TEST(LowerReduce, RefusesRootsOfIntegersAndSumsOfBool) {
             "y_node (ReduceL2): input 'x' has elements of type s64, expected f32");
   TestGraph sum = ReducedIntegers(ReduceOp::kSum, DType::kBool);
   EXPECT_EQ(CompileError(sum, ErrorCode::kUnsupported),
-            "y_node (ReduceSum): input 'x' has elements of type bool, expected f32, s32 or s64");
+            "y_node (ReduceSum): input 'x' has elements of type bool, expected f32 or s32 or s64");
 }
 
 TEST(LowerArgMax, FlagsTellMinimumAndLastIndex) {

@@ -337,18 +337,6 @@ def test_sparse_weights_equal_litert(tmp_path):
     np.testing.assert_allclose(ours, goal, rtol=1e-5, atol=1e-5)
 
 
-def test_a_constant_may_be_an_output(tmp_path):
-    net = tflite_net.Net()
-    x, y = net.tensor('x', (1, 4), np.float32), net.tensor('y', (1, 4), np.float32)
-    anchors = net.constant('anchors', np.arange(6, dtype=np.float32).reshape(2, 3))
-    net.operator('RELU', [x], [y])
-    content, samples = net.bytes([x], [y, anchors]), {'x': np.float32([[-1, 2, -3, 4]])}
-    goal = litert.outputs_of(content, 'tflite-ref', samples)
-    ours = ours_of(content, samples, tmp_path, '--mode', 'f32')
-    assert ours.keys() == goal.keys() == {'y', 'anchors'}
-    assert all((ours[key] == goal[key]).all() for key in goal)
-
-
 def test_the_schema_has_the_field_ids_of_the_format():
     """graph/tflite/schema.fbs against the classes that LiteRT ships."""
     text = (pipeline.ROOT / 'graph/tflite/schema.fbs').read_text()
