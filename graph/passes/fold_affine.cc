@@ -1,5 +1,5 @@
 // Constant per-channel Add, Sub, Mul, Div: into the product before it, else long chains become one
-// Mul and one Add.
+// Mul and one Add, for channels along dimension 1 or the last one.
 #include <algorithm>
 
 #include "graph/passes/affine.h"
@@ -109,8 +109,12 @@ Graph FoldAffine(Graph graph) {
     const Node& node = graph.nodes()[i];
     if (!std::holds_alternative<Binary>(node.op) || node.outputs.empty()) continue;
     const int64_t rank = static_cast<int64_t>(graph.value(node.outputs[0]).shape.size());
-    if (rank < 2 || ChainGoesOn(graph, links, node, 1)) continue;
-    MergeChain(graph, links, i, 1);
+    if (rank < 2) continue;
+    // Channels are the last dimension of what comes from TensorFlow.
+    for (const int64_t axis : {int64_t{1}, rank - 1}) {
+      if (!ChainGoesOn(graph, links, graph.nodes()[i], axis) && MergeChain(graph, links, i, axis))
+        break;
+    }
   }
   return Tidy(std::move(graph));
 }

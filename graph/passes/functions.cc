@@ -13,6 +13,7 @@
 namespace rshift {
 namespace {
 
+constexpr double kFar = 1e30;   // beyond every bound
 constexpr int kMostLevels = 8;  // between a function's value and what it is a function of
 constexpr size_t kMostNodes = 24;
 
@@ -226,12 +227,13 @@ class Recognizer {
     std::vector<double> points;
     for (int i = -60; i <= 60; ++i) points.push_back(i * 0.1037);
     for (int i = -39; i <= 40; ++i) points.push_back(i);
-    for (const double small : {1e-6, 1e-4, 1e-2}) points.insert(points.end(), {small, -small});
+    for (const double v : {1e-6, 1e-4, 1e-2, 50.0, 1e2, 1e3, 1e4, 1e6, 1e9, kFar})
+      points.insert(points.end(), {v, -v});
     for (const size_t n : region.nodes) {
       for (const ValueId id : graph_.nodes()[n].inputs) {
-        const double c = IsActivation(id) ? 0.0 : *NumberOf(id);
-        if (std::fabs(c) < 40)
-          points.insert(points.end(), {c - 1e-3, c + 1e-3, -c - 1e-3, 1e-3 - c});
+        if (IsActivation(id)) continue;
+        const double c = *NumberOf(id), beside = std::max(1e-3, std::fabs(c) * 1e-3);
+        points.insert(points.end(), {c - beside, c + beside, -c - beside, beside - c});
       }
     }
     return points;
@@ -241,16 +243,18 @@ class Recognizer {
     std::vector<Op> candidates = CandidatesOf([&](double v) { return Evaluate(region, v); });
     for (const double x : Points(region)) {
       const double y = Evaluate(region, x);
-      std::erase_if(candidates, [&](const Op& op) { return !IsNear(*OfOp(op, {x}), y, x); });
+      // So far out exponentials overflow in floats.
+      if (std::fabs(x) > 40 && !std::isfinite(y)) continue;
+      std::erase_if(candidates, [&](const Op& op) { return !IsNear(*OfOp(op, {x}), y); });
       if (candidates.empty()) return std::nullopt;
     }
     return candidates[0];
   }
 
-  // To float accuracy.
-  static bool IsNear(double a, double b, double x) {
-    constexpr double kNear = 1e-5;
-    return std::fabs(a - b) <= kNear * std::max(1.0, std::min(std::fabs(x), std::fabs(b)));
+  // To float accuracy, where constants are rounded to floats.
+  static bool IsNear(double a, double b) {
+    constexpr double kRelative = 1e-5, kAbsolute = 2e-7;
+    return std::fabs(a - b) <= kRelative * std::fabs(b) + kAbsolute;
   }
 
   // With the parameters that the function's values at a few points would give them.
@@ -265,15 +269,15 @@ class Recognizer {
       all.emplace_back(Unary(op, static_cast<float>(alpha), static_cast<float>(beta)));
     };
     const double zero = f(0), one = f(1), minus = f(-1), exponential = std::exp(-1.0) - 1;
-    const double least = f(-40), most = f(40), limit = f(-400);
+    const double least = f(-kFar), most = f(kFar), limit = f(-400);
     add(UnaryOp::kHardSigmoid, (f(0.01) - zero) * 100, zero);
     if (minus < 0) add(UnaryOp::kElu, minus / exponential, 0);
     if (minus < 0 && one > 0) add(UnaryOp::kSelu, minus / exponential / one, one);
     if (limit < 0) add(UnaryOp::kCelu, -limit, 0);
     if (minus < 0 && minus > -1) all.emplace_back(LeakyRelu{static_cast<float>(-minus)});
     constexpr float kNone = std::numeric_limits<float>::infinity();
-    const Clamp clamp = {least == -40 ? -kNone : static_cast<float>(least),
-                         most == 40 ? kNone : static_cast<float>(most)};
+    const Clamp clamp = {least == -kFar ? -kNone : static_cast<float>(least),
+                         most == kFar ? kNone : static_cast<float>(most)};
     if (clamp.active() && clamp.lo < clamp.hi) all.emplace_back(Clip{clamp});
     return all;
   }

@@ -160,6 +160,17 @@ TEST(FoldAffine, ChainStopsAtAValueThatOthersRead) {
   EXPECT_EQ(Ops(after), "Add Mul Add");
 }
 
+TEST(FoldAffine, ChainsAlongTheLastDimensionAreAProductAndASum) {
+  Net net;
+  const ValueId x = net.Input("x", {2, 5, 7, 3});
+  const ValueId a = net.Bin(BinaryOp::kSub, x, net.Random({3}));
+  const ValueId b = net.Bin(BinaryOp::kMul, net.Random({1, 1, 3}), a);
+  const ValueId c = net.Bin(BinaryOp::kDiv, b, net.Random({3}, 0.5f, 2.0f), "c");
+  const ValueId rows = net.Bin(BinaryOp::kSub, c, net.Random({7, 1}));  // no channels
+  const Graph after = Checked(FoldAffine, net.Done({net.Relu(rows)}));
+  EXPECT_EQ(Ops(after), "Mul Add Sub Clip");
+}
+
 TEST(FoldPad, ZerosAroundHAndWBecomeTheWindowsPads) {
   Net net;
   const ValueId x = net.Input("x", {2, 3, 5, 7});
