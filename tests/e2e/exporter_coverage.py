@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What PyTorch exports, through model_deploy and model_runner: every module of torch.nn that has an ONNX form.
 
-    exporter_coverage.py [--seed 1] [--settings 3] [--only REGEX] [--folder KEEP] [--verbose]
+    exporter_coverage.py [--seed 1] [--settings 3] [--only REGEX] [--exporter NAME] [--folder KEEP] [--verbose]
 
 exporter_modules.py exports them under the Python that has torch (RSHIFT_TORCH_PYTHON, default /usr/bin/python3: Debian's
-python3-torch); ONNX Runtime judges them here. Each case has three verdicts:
+python3-torch); ONNX Runtime judges them here. Exporters: onnx; dynamo (torch.onnx.export of torch 2.9 on, with onnxscript);
+litert-torch, of that package on PyPI: .tflite files, which LiteRT judges. Each case has three verdicts:
 
-* f32: every element within 1e-4 of the largest of ONNX Runtime's; integers equal;
-* symmetric, asymmetric (profile tpu, calibrated with minmax on 24 samples, this one among them): ERROR_BOUND against ONNX Runtime's floats.
+* f32: every element within 1e-4 of the largest of the judge's; integers equal;
+* symmetric, asymmetric (profile tpu, calibrated with minmax on 24 samples, this one among them): ERROR_BOUND against the judge's floats.
 
 A verdict is `agreed`, `wrong`, or `refused` with the tools' message. Wrong results and crashes give exit code 1.
 """
@@ -64,7 +65,17 @@ def export(folder, *arguments):
     return listing['cases'], listing['torch']
 
 
-def expected_of(path, sample):
+def litert_expects(path, sample):
+    from ai_edge_litert import interpreter  # pylint: disable=import-outside-toplevel
+    made = interpreter.Interpreter(str(path), num_threads=1)
+    made.allocate_tensors()
+    for detail in made.get_input_details():
+        made.set_tensor(detail['index'], sample[detail['name']])
+    made.invoke()
+    return {d['name']: np.array(made.get_tensor(d['index'])) for d in made.get_output_details()}
+
+
+def onnx_runtime_expects(path, sample):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
@@ -108,8 +119,28 @@ def refusal(done):
     return Verdict('wrong', f'exit code {done.returncode}: {done.stderr[-300:]}')
 
 
+def model_of(folder):
+    return next(folder / name for name in ('model.onnx', 'model.tflite') if (folder / name).exists())
+
+
+def expected_of(model, sample):
+    """What the judge makes of the sample; of what it cannot run, torch's own result."""
+    with np.load(model.parent / 'torch.npz') as arrays:
+        results = [arrays[str(i)] for i in range(len(arrays.files))]
+    if model.suffix == '.tflite':
+        try:
+            return litert_expects(model, sample)
+        except (ValueError, RuntimeError):  # STABLEHLO_CONVOLUTION and others have no kernel there
+            return {f'serving_default_output_{i}_output': result for i, result in enumerate(results)}
+    try:
+        return onnx_runtime_expects(model, sample)
+    except onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument:
+        # ConvTranspose with more output_padding than stride.
+        return dict(zip([output.name for output in onnx.load(model).graph.output], results))
+
+
 def run_mode(folder, expected, mode, bound):
-    model, table, program = folder / 'model.onnx', folder / 'table.yaml', folder / f'{mode}.rshift'
+    model, table, program = model_of(folder), folder / 'table.yaml', folder / f'{mode}.rshift'
     calibration = []
     if mode != 'f32':
         if not table.exists():
@@ -133,13 +164,7 @@ def run_case(case, root, bounds):
     folder = root / case['name']
     with np.load(sorted((folder / 'data').iterdir())[-1]) as arrays:
         sample = dict(arrays)
-    try:
-        expected = expected_of(folder / 'model.onnx', sample)
-    except onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument:
-        # ConvTranspose with more output_padding than stride, which ONNX Runtime refuses: torch's own result.
-        names = [output.name for output in onnx.load(folder / 'model.onnx').graph.output]
-        with np.load(folder / 'torch.npz') as arrays:
-            expected = dict(zip(names, (arrays[str(i)] for i in range(len(names)))))
+    expected = expected_of(model_of(folder), sample)
     bound = next((b for pattern, (b, _) in bounds.items() if re.fullmatch(pattern, case['module'])), ERROR_BOUND)
     return {mode: run_mode(folder, expected, mode, bound) for mode in MODES}
 
@@ -171,7 +196,7 @@ def summary(cases, verdicts):
     for case, verdict in zip(cases, verdicts):
         for mode in MODES:
             if verdict[mode].word != 'agreed':
-                text = re.sub(r'^\S*model.onnx: ', '', verdict[mode].text)
+                text = re.sub(r'^\S*model.(onnx|tflite): ', '', verdict[mode].text)
                 groups[verdict[mode].word, re.sub(r"'[^']*'", "'...'", text)].append(f"{case['name']} {mode}")
     for (word, text), names in sorted(groups.items()):
         if word != 'wrong':
@@ -189,6 +214,7 @@ def main():
     parser.add_argument('--seed', default='1')
     parser.add_argument('--settings', type=int, default=3, help='of each module')
     parser.add_argument('--only', default='', help='modules or cases whose name matches')
+    parser.add_argument('--exporter', default='onnx', help='onnx (default), dynamo or litert-torch')
     parser.add_argument('--folder', help='keep the models there')
     parser.add_argument('--verbose', action='store_true')
     options = parser.parse_args()
@@ -197,7 +223,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(options.folder or folder)
         root.mkdir(parents=True, exist_ok=True)
-        cases, verdicts, version = run(root, '--seed', options.seed, '--settings', options.settings, '--only', options.only)
+        cases, verdicts, version = run(root, '--seed', options.seed, '--settings', options.settings, '--only', options.only,
+                                      '--exporter', options.exporter)
     if options.verbose:
         for case, verdict in zip(cases, verdicts):
             print(case['name'], ' '.join(f'{mode}: {verdict[mode].word}' for mode in MODES), case['setting'])

@@ -2,14 +2,15 @@
 
 Runs under a Python that has torch (Debian's python3-torch) and needs nothing else of this repository:
 
-    exporter_modules.py FOLDER --seed 1 --settings 3 [--only REGEX]
+    exporter_modules.py FOLDER --seed 1 --settings 3 [--only REGEX] [--exporter onnx|dynamo|litert-torch]
 
-writes FOLDER/NAME/model.onnx, FOLDER/NAME/data/*.npz (samples to calibrate with; the last one is judged, so that it is no
+writes FOLDER/NAME/model.onnx (litert-torch: model.tflite), FOLDER/NAME/data/*.npz (samples to calibrate with; the last one is judged, so that it is no
 question of ranges), FOLDER/NAME/torch.npz (what torch makes of that one) and FOLDER/cases.json: for each case its module, its setting, and torch's own message where it has no ONNX form.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import random
 import re
@@ -553,8 +554,42 @@ def families():
     return table
 
 
-def export(name, index, seed, folder):
+def write_onnx(module, arguments, names, target, opset):
+    training = torch.onnx.TrainingMode.PRESERVE if isinstance(module, Training) else torch.onnx.TrainingMode.EVAL
+    torch.onnx.export(module, arguments, str(target / 'model.onnx'), opset_version=opset, input_names=names,
+                      training=training, do_constant_folding=True)
+
+
+def write_dynamo(module, arguments, names, target, _):
+    """By the exporter that is torch's default from 2.9 on; needs onnxscript."""
+    torch.onnx.export(module, arguments, str(target / 'model.onnx'), dynamo=True, input_names=names, external_data=False)
+
+
+def write_tflite(module, arguments, _, target, __):
+    """A child process does it: the converter may abort."""
+    import litert_torch  # pylint: disable=import-outside-toplevel,import-error
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            litert_torch.convert(module, arguments).export(str(target / 'model.tflite'))
+            status = 0
+        except Exception as error:  # pylint: disable=broad-except
+            (target / 'error.txt').write_text(str(error) or repr(error))
+        finally:
+            os._exit(status)  # pylint: disable=protected-access
+    if os.waitpid(child, 0)[1] != 0:
+        said = target / 'error.txt'
+        raise RuntimeError(said.read_text() if said.exists() else 'the converter crashed')
+
+
+# By name: what writes a model, and what the model calls its inputs.
+EXPORTERS = {'onnx': (write_onnx, 'in'), 'dynamo': (write_dynamo, 'in'), 'litert-torch': (write_tflite, 'serving_default_args_')}
+
+
+def export(name, index, seed, folder, exporter='onnx'):
     """One case: the entry of cases.json."""
+    write, prefix = EXPORTERS[exporter]
     r = random.Random(f'{seed} {name} {index}')
     torch.manual_seed(r.randrange(1 << 30))
     setting = families()[name](r)
@@ -563,19 +598,19 @@ def export(name, index, seed, folder):
              'setting': re.sub(r'\s+', ' ', setting.text or repr(setting.module))[:200]}
     target = folder / entry['name']
     (target / 'data').mkdir(parents=True)
-    names = [f'in{i}' for i in range(len(setting.inputs))]
+    names = [f'{prefix}{i}' for i in range(len(setting.inputs))]
     generator = np.random.default_rng(r.randrange(1 << 30))
     for i in range(SAMPLES):
         arrays = {n: fill(generator) for n, fill in zip(names, setting.inputs)}
+        if exporter == 'litert-torch':  # its files have integers of 32 bits
+            arrays = {n: a.astype(np.int32) if a.dtype == np.int64 else a for n, a in arrays.items()}
         np.savez(target / f'data/{i:02}.npz', **arrays)
     arguments = tuple(torch.from_numpy(np.ascontiguousarray(a)) for a in arrays.values())
     module = setting.module.eval()
-    training = torch.onnx.TrainingMode.PRESERVE if isinstance(module, Training) else torch.onnx.TrainingMode.EVAL
     try:
         with torch.no_grad():
             results = module(*arguments)
-        torch.onnx.export(module, arguments, str(target / 'model.onnx'), opset_version=opset, input_names=names,
-                          training=training, do_constant_folding=True)
+        write(module, arguments, names, target, opset)
     except Exception as error:  # pylint: disable=broad-except
         (target / 'model.onnx').unlink(missing_ok=True)
         entry['no_form'] = (str(error).strip() or repr(error)).splitlines()[0].split(' Please ')[0][:160]
@@ -591,6 +626,7 @@ def main():
     parser.add_argument('--seed', default='1')
     parser.add_argument('--settings', type=int, default=3, help='of each module')
     parser.add_argument('--only', default='', help='modules or cases whose name matches')
+    parser.add_argument('--exporter', default='onnx', choices=list(EXPORTERS))
     options = parser.parse_args()
     warnings.filterwarnings('ignore')
     torch.set_num_threads(1)
@@ -598,7 +634,7 @@ def main():
     for name in sorted(families()):
         for i in range(options.settings):
             if re.search(options.only, f'{name}-{i}'):
-                entries.append(export(name, i, options.seed, options.folder))
+                entries.append(export(name, i, options.seed, options.folder, options.exporter))
                 if 'is not supported' in entries[-1].get('no_form', ''):
                     break
     (options.folder / 'cases.json').write_text(json.dumps({'torch': torch.__version__, 'cases': entries}, indent=1))
