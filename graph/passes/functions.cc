@@ -241,6 +241,8 @@ class Recognizer {
 
   std::optional<Op> Match(const Region& region) {
     std::vector<Op> candidates = CandidatesOf([&](double v) { return Evaluate(region, v); });
+    if (Computes(region))
+      std::erase_if(candidates, [](const Op& op) { return std::holds_alternative<Clip>(op); });
     for (const double x : Points(region)) {
       const double y = Evaluate(region, x);
       // So far out exponentials overflow in floats.
@@ -249,6 +251,19 @@ class Recognizer {
       if (candidates.empty()) return std::nullopt;
     }
     return candidates[0];
+  }
+
+  // Sums and products around a Clip would move its bounds, which say what integers a model's
+  // numbers are held to.
+  bool Computes(const Region& region) const {
+    return std::any_of(region.nodes.begin(), region.nodes.end(), [&](size_t n) {
+      const Node& node = graph_.nodes()[n];
+      const auto* binary = std::get_if<Binary>(&node.op);
+      if (binary == nullptr)
+        return !std::holds_alternative<Clip>(node.op) && !std::holds_alternative<Where>(node.op);
+      return binary->op != BinaryOp::kMin && binary->op != BinaryOp::kMax &&
+             !kResultIsBool[static_cast<size_t>(binary->op)];
+    });
   }
 
   // To float accuracy, where constants are rounded to floats.

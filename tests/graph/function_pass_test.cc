@@ -71,8 +71,17 @@ TEST(Functions, LeakyReluAsAMaximumAndByWhere) {
 TEST(Functions, Clips) {
   Writer net;
   const ValueId a = net.With(BinaryOp::kMax, net.With(BinaryOp::kMin, net.x, 6), 0);
-  const ValueId b = net.Choose(net.Above(net.x, 0), net.x, net.With(BinaryOp::kMul, net.x, 0));
+  const ValueId zeros = net.Floats({2, 3, 40}, std::vector<float>(240));
+  const ValueId b = net.With(BinaryOp::kMin, net.Choose(net.Above(net.x, 0), net.x, zeros), 9);
   ExpectBecomes(net.Done({a, b}), "Clip Clip");
+}
+
+// As integers with a zero point are held to their ends.
+TEST(Functions, AClipBetweenSumsStays) {
+  Writer net;
+  const ValueId held = net.Like(Clip{{-32768, 32767}}, {net.With(BinaryOp::kAdd, net.x, 300)});
+  const Graph graph = net.Done({net.With(BinaryOp::kSub, held, 300)});
+  EXPECT_EQ(Ops(RecognizeFunctions(graph)), "Add Clip Sub");
 }
 
 TEST(Functions, BoundsFarOut) {
