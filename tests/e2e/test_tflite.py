@@ -11,6 +11,7 @@ pytest.importorskip('ai_edge_litert', reason='ai-edge-litert is not installed: L
 import pipeline  # noqa: E402
 from ai_edge_litert import schema_py_generated as schema  # noqa: E402
 from frameworks import litert, tflite_cases, tflite_net, tflite_streaming  # noqa: E402
+from frameworks.ours import outputs_of as ours_of  # noqa: E402
 
 CASES = {case.name: case for case in tflite_cases.cases()}
 # LiteRT's reference gives -128 for every int8 sum; what is not computed in integers equals its other kernels.
@@ -19,12 +20,6 @@ MODELS = {'ad01_int8': 'autoencoder_ad01', 'kws_ref_model': 'dscnn_keywords', 'v
           'mobilenet_v1_0.25_128_quant': 'mobilenet_v1_025', 'mobilenet_v2_uint8': 'mobilenet_v2',
           'pretrainedResnet_quant': 'resnet8_cifar10',
           'deeplabv3_mnv2_dm05_pascal_quant': 'deeplabv3_dm05'}
-
-
-def ours_of(content, samples, folder, *how):
-    (folder / 'net.tflite').write_bytes(content)
-    pipeline.run('model_deploy', folder / 'net.tflite', '-o', folder / 'net.rshift', *how)
-    return pipeline.infer(folder / 'net.rshift', samples, folder, '--raw')
 
 
 @pytest.mark.parametrize('name', CASES)

@@ -13,6 +13,7 @@ pytest.importorskip('ai_edge_litert', reason='ai-edge-litert is not installed: L
 import pipeline  # noqa: E402
 from ai_edge_litert import schema_py_generated as schema  # noqa: E402
 from frameworks import litert, tflite_cases  # noqa: E402
+from frameworks.ours import outputs_of as ours_of  # noqa: E402
 
 CASES = {case.name: case for case in tflite_cases.cases()}
 NAMES = ['conv_same11none', 'conv_same22relu6', 'depthwise_valid21relu', 'fully_connected', 'softmax', 'mirror_pad', 'split']
@@ -58,12 +59,6 @@ def wrapped(content, times):
         outer.operators = [composite(model, f'rshift.test{level}', len(model.subgraphs) - 1, outer.inputs, outer.outputs)]
         model.subgraphs[0] = outer
     return bytes_of(model)
-
-
-def ours_of(content, samples, folder, *how):
-    (folder / 'net.tflite').write_bytes(content)
-    pipeline.run('model_deploy', folder / 'net.tflite', '-o', folder / 'net.rshift', *how)
-    return pipeline.infer(folder / 'net.rshift', samples, folder, '--raw')
 
 
 @pytest.mark.parametrize('times', [1, 3])

@@ -12,16 +12,14 @@ import pytest
 pytest.importorskip('ai_edge_litert', reason='ai-edge-litert is not installed: LiteRT is not compared')
 
 import pipeline  # noqa: E402
-from frameworks import litert, tflite_net  # noqa: E402
+from frameworks import litert, ours, tflite_net  # noqa: E402
 
 INFINITY = float('inf')
 START = {'ADD': [0.0, 1.5], 'MAXIMUM': [-INFINITY, -3.4028235e38, 0.25], 'MINIMUM': [INFINITY, -0.25]}
 
 
-def ours_of(content, samples, folder, *how):
-    (folder / 'net.tflite').write_bytes(content)
-    pipeline.run('model_deploy', folder / 'net.tflite', '-o', folder / 'net.rshift', *(how or ['--mode', 'f32']))
-    return pipeline.infer(folder / 'net.rshift', samples, folder, '--raw')['y']
+def ours_of(content, samples, folder):
+    return ours.outputs_of(content, samples, folder, '--mode', 'f32')['y']
 
 
 def reduce_window(generator):

@@ -5,14 +5,12 @@ import pytest
 
 pytest.importorskip('ai_edge_litert', reason='ai-edge-litert is not installed: LiteRT is not compared')
 
-import pipeline  # noqa: E402
 from frameworks import litert, tflite_net  # noqa: E402
+from frameworks.ours import outputs_of  # noqa: E402
 
 
 def ours_of(content, samples, folder):
-    (folder / 'net.tflite').write_bytes(content)
-    pipeline.run('model_deploy', folder / 'net.tflite', '-o', folder / 'net.rshift', '--mode', 'f32')
-    return pipeline.infer(folder / 'net.rshift', samples, folder, '--raw')
+    return outputs_of(content, samples, folder, '--mode', 'f32')
 
 
 def check(net, inputs, outputs, samples, folder):

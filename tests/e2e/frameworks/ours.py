@@ -24,6 +24,13 @@ def deploy(cases, profile, folder):
     return program
 
 
+def outputs_of(content, samples, folder, *how):
+    """What litert.outputs_of() gives, of our tools: {output: array} of the bytes of a .tflite file, deployed by the options `how`."""
+    (folder / 'net.tflite').write_bytes(content)
+    pipeline.run('model_deploy', folder / 'net.tflite', '-o', folder / 'net.rshift', *how)
+    return pipeline.infer(folder / 'net.rshift', samples, folder, '--raw')
+
+
 def run(program, cases, folder, isa):
     """The output bytes of each case, NHWC."""
     inputs = {name: x for i, case in enumerate(cases)
