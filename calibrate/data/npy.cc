@@ -151,6 +151,29 @@ void Convert(std::span<const uint8_t> data, std::vector<float>& out) {
   }
 }
 
+// The elements with the last index running fastest, of those with the first index running fastest.
+std::vector<uint8_t> ToCOrder(std::span<const uint8_t> data, const Shape& shape, size_t size) {
+  std::vector<uint8_t> ordered(data.size());
+  std::vector<size_t> strides;  // in bytes, of each dimension in `data`
+  size_t stride = size;
+  for (const int64_t dim : shape) {
+    strides.push_back(stride);
+    stride *= static_cast<size_t>(dim);
+  }
+  Shape index(shape.size(), 0);
+  size_t from = 0;
+  for (size_t to = 0; to < ordered.size(); to += size) {
+    std::memcpy(&ordered[to], &data[from], size);
+    for (size_t d = shape.size(); d-- > 0;) {
+      from += strides[d];
+      if (++index[d] < shape[d]) break;
+      from -= strides[d] * static_cast<size_t>(shape[d]);
+      index[d] = 0;
+    }
+  }
+  return ordered;
+}
+
 }  // namespace
 
 NpyView ParseNpy(std::span<const uint8_t> file, const std::string& where) {
@@ -170,8 +193,6 @@ NpyView ParseNpy(std::span<const uint8_t> file, const std::string& where) {
   HeaderParser header(text.substr(prefix, length), where);
   header.Parse();
   NpyView view{ParseType(header.descr, where), header.shape, file.subspan(prefix + length)};
-  RSHIFT_REQUIRE(!header.fortran_order || header.shape.size() < 2, ErrorCode::kInvalidInput, where,
-                 ": the array is in Fortran order; save numpy.ascontiguousarray(x) instead");
   int64_t elements = 1;
   for (const int64_t dim : view.shape) {
     RSHIFT_REQUIRE(dim == 0 || elements <= kMaxElements / dim, ErrorCode::kInvalidInput, where,
@@ -182,6 +203,11 @@ NpyView ParseNpy(std::span<const uint8_t> file, const std::string& where) {
   RSHIFT_REQUIRE(view.data.size() == bytes, ErrorCode::kInvalidInput, where, ": holds ",
                  view.data.size(), " bytes of elements, ", ToString(view.shape), " ",
                  Name(view.dtype), " needs ", bytes, "; the file is damaged, save it again");
+  if (header.fortran_order && view.shape.size() > 1) {
+    view.reordered =
+        std::make_shared<std::vector<uint8_t>>(ToCOrder(view.data, view.shape, SizeOf(view.dtype)));
+    view.data = *view.reordered;
+  }
   return view;
 }
 

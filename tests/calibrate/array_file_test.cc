@@ -51,14 +51,38 @@ TEST(NpyTest, HeaderIsWhatNumpyWrites) {
   EXPECT_EQ(text.back(), '\n');
 }
 
+// The element at [i, j, k] of a (2, 3, 4) array is 12 i + 4 j + k, which is its place in C order;
+// in Fortran order it stands at i + 2 j + 6 k.
+TEST(NpyTest, PutsFortranOrderIntoCOrder) {
+  std::vector<uint8_t> fortran(48), expected(48);
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      for (int k = 0; k < 4; ++k) {
+        const int c_place = 12 * i + 4 * j + k;
+        for (int byte = 0; byte < 2; ++byte) {
+          const auto value = static_cast<uint8_t>(2 * c_place + byte);
+          fortran[2 * (i + 2 * j + 6 * k) + byte] = value;
+          expected[2 * c_place + byte] = value;
+        }
+      }
+    }
+  }
+  const auto file = Npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3, 4), }", fortran);
+  const NpyView read = ParseNpy(file, "x.npy");
+  EXPECT_EQ(read.shape, Shape({2, 3, 4}));
+  EXPECT_EQ(std::vector<uint8_t>(read.data.begin(), read.data.end()), expected);
+  const auto row = Npy("{'descr': '|u1', 'fortran_order': True, 'shape': (3,), }", {1, 2, 3});
+  EXPECT_EQ(ParseNpy(row, "x.npy").reordered, nullptr);
+  const auto none = Npy("{'descr': '|u1', 'fortran_order': True, 'shape': (3, 0), }", {});
+  EXPECT_TRUE(ParseNpy(none, "x.npy").data.empty());
+}
+
 TEST(NpyTest, RefusesWhatItCannotRead) {
   const auto error = [](const std::string& dict, size_t bytes) {
     return ErrorOf([&] { ParseNpy(Npy(dict, std::vector<uint8_t>(bytes)), "x.npy"); });
   };
   EXPECT_EQ(error("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }", 8), "");
   EXPECT_EQ(error("{\"shape\": (2,), \"descr\": \"|u1\", \"fortran_order\": False}", 2), "");
-  EXPECT_THAT(error("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }", 8),
-              HasSubstr("ascontiguousarray"));
   EXPECT_THAT(error("{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", 8),
               HasSubstr("'>f4'"));
   EXPECT_THAT(error("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", 8),
