@@ -138,7 +138,9 @@ QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const
   Emitter emitter(graph, types, options);
   for (auto& [n, fused] : post_ops.of) emitter.SetPostOps(graph.nodes()[n], std::move(fused));
   RecurrentEmitter recurrent(emitter, cells);
-  ChannelAffines affines = FindChannelAffines(graph, plan, options);
+  std::set<size_t> chained;
+  for (const auto& [last, nodes] : chains.of) chained.insert(nodes.begin(), nodes.end());
+  ChannelAffines affines = FindChannelAffines(graph, plan, options, chained);
   KeepInt16Sums(graph, types, &affines);
   std::set<size_t> elsewhere;
   for (const auto& [at, n] : post_ops.written_at) elsewhere.insert(n);

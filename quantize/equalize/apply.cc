@@ -96,10 +96,13 @@ class Equalizer {
 
   // A constant of its own in the place of input `input`.
   void Replace(Node& node, size_t input, std::span<const float> numbers) {
+    Replace(node, input, numbers, graph_.value(node.inputs[input]).shape);
+  }
+  void Replace(Node& node, size_t input, std::span<const float> numbers, const Shape& shape) {
     const Value& old = graph_.value(node.inputs[input]);
     Value value{names_.Take(Cat(old.name, kEqualizedSuffix)),
                 DType::kF32,
-                old.shape,
+                shape,
                 old.layout,
                 std::nullopt,
                 MakeConstant(numbers)};
@@ -129,13 +132,18 @@ class Equalizer {
     if (bias.valid()) ScaleChannels(node, 2, y);
   }
 
-  // Constant `input`, which ends in the channels of y or holds one number for each.
+  // Constant `input`, which ends in the channels of y or holds one number, for each or for all.
   void ScaleChannels(Node& node, size_t input, ValueId y) {
     std::vector<float> numbers = Numbers(node.inputs[input]);
     const auto channels = graph_.value(y).shape.back();
+    Shape shape = graph_.value(node.inputs[input]).shape;
+    if (numbers.size() == 1 && channels > 1) {
+      numbers.resize(static_cast<size_t>(channels), numbers[0]);
+      shape = {channels};
+    }
     for (size_t i = 0; i < numbers.size(); ++i)
       numbers[i] = Scaled(numbers[i], -Exponent(y, static_cast<int64_t>(i) % channels), node);
-    Replace(node, input, numbers);
+    Replace(node, input, numbers, shape);
   }
 
   void ScaleAdded(Node& node) {

@@ -156,7 +156,10 @@ class Finder {
     const ValueId constant = IsConstant(a) ? a : b, x = IsConstant(a) ? b : a;
     if (IsConstant(x)) return false;
     const Shape& shape = graph_.value(constant).shape;
-    return !shape.empty() && shape.back() == Channels(x) && JoinSame(x, y);
+    const bool of_channels = !shape.empty() && shape.back() == Channels(x);
+    // One number becomes one for each channel, which a function's table takes up.
+    const bool one = through_ == EqualizeThrough::kFunctions && NumElements(shape) == 1;
+    return (of_channels || one) && JoinSame(x, y);
   }
 
   bool Link(const LayerNorm& op, const Node& node) {

@@ -38,7 +38,8 @@ class Bounds {
     most = std::clamp(below - kBoundOctaves, 0, most);
   }
 
-  // Constant `input` of the node: its last dimension are the channels of y.
+  // Constant `input` of the node: its last dimension are the channels of y, or it is one number for
+  // all of them.
   void TakeChannels(const Node& node, size_t input) {
     if (input >= node.inputs.size() || !node.inputs[input].valid()) return;
     const Value& value = graph_.value(node.inputs[input]);
@@ -46,7 +47,8 @@ class Bounds {
     const auto channels = static_cast<int64_t>(groups_.of_value[y.index()].size());
     if (!value.is_constant() || value.dtype != DType::kF32 || channels == 0) return;
     const std::span<const float> numbers = value.constant->As<float>();
-    for (size_t i = 0; i < numbers.size(); ++i)
+    for (int64_t c = 0; numbers.size() == 1 && c < channels; ++c) Take(y, c, numbers[0]);
+    for (size_t i = 0; numbers.size() > 1 && i < numbers.size(); ++i)
       Take(y, static_cast<int64_t>(i) % channels, numbers[i]);
   }
 

@@ -24,10 +24,11 @@ std::optional<std::vector<float>> PerChannel(const Value& value, const Shape& sh
 class ChannelAffineFinder {
  public:
   ChannelAffineFinder(const Graph& graph, const QuantizationPlan& plan,
-                      const QuantizeOptions& options)
+                      const QuantizeOptions& options, const std::set<size_t>& others)
       : graph_(graph),
         plan_(plan),
         options_(options),
+        others_(others),
         consumers_(graph.Consumers()),
         is_output_(graph.value_count(), false) {
     for (ValueId id : graph.outputs) is_output_[id.index()] = true;
@@ -49,7 +50,7 @@ class ChannelAffineFinder {
   std::optional<ChannelAffine> Read(size_t n) const {
     const Node& node = graph_.nodes()[n];
     const auto* binary = std::get_if<Binary>(&node.op);
-    if (binary == nullptr || plan_.forms[n] != NodeForm::kInteger) return {};
+    if (binary == nullptr || plan_.forms[n] != NodeForm::kInteger || others_.contains(n)) return {};
     const LayerConfig layer = LayerOf(graph_, node, options_.config);
     if (layer.multiplier_bits || layer.profile) return {};
     const Shape& shape = graph_.value(node.outputs[0]).shape;
@@ -93,6 +94,7 @@ class ChannelAffineFinder {
   const Graph& graph_;
   const QuantizationPlan& plan_;
   const QuantizeOptions& options_;
+  const std::set<size_t>& others_;
   const std::vector<std::vector<NodeId>> consumers_;
   std::vector<bool> is_output_;
   ChannelAffines found_;
@@ -101,9 +103,9 @@ class ChannelAffineFinder {
 }  // namespace
 
 ChannelAffines FindChannelAffines(const Graph& graph, const QuantizationPlan& plan,
-                                  const QuantizeOptions& options) {
+                                  const QuantizeOptions& options, const std::set<size_t>& others) {
   if (options.profile.id != ProfileId::kTpu || HoldsQuantization(graph)) return {};
-  return ChannelAffineFinder(graph, plan, options).Run();
+  return ChannelAffineFinder(graph, plan, options, others).Run();
 }
 
 void EmitChannelAffine(Emitter& emitter, const Node& first, const ChannelAffine& affine) {

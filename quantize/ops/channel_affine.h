@@ -27,8 +27,9 @@ struct ChannelAffines {
 
 // Integer nodes in the tpu profile; a Mul takes in the Add or Sub that alone reads it. Constants
 // that a QDQ model holds as integers, and nodes with multiplier bits of their own, keep their form.
+// `others`: nodes that stand for something else already.
 ChannelAffines FindChannelAffines(const Graph& graph, const QuantizationPlan& plan,
-                                  const QuantizeOptions& options);
+                                  const QuantizeOptions& options, const std::set<size_t>& others);
 
 // w = scale[c], bias = shift[c]: q_y = ((q_w (q_x - Z_x) + bias) * Multiplier >> rshift) + Z_y.
 void EmitChannelAffine(Emitter& emitter, const Node& first, const ChannelAffine& affine);

@@ -1,9 +1,13 @@
 #include "quantize/ops/function_chains.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <span>
 #include <utility>
+#include <variant>
 
 #include "base/error.h"
 #include "quantize/overrides.h"
@@ -15,57 +19,152 @@ namespace {
 struct Link {
   ValueId x;
   std::function<double(double)> f;
+  // f(k v) = k f(v) for every k > 0: what scales x scales y.
+  bool keeps_scales = false;
+  std::vector<int32_t> input_exponents{}, output_exponents{};  // as in Unary
 };
 
-std::function<double(double)> Leaky(double alpha) {
-  return [alpha](double v) { return v < 0 ? alpha * v : v; };
+Link Leaky(ValueId x, double alpha) {
+  return {x, [alpha](double v) { return v < 0 ? alpha * v : v; }, true};
+}
+
+// Relu, or nothing.
+bool KeepsScales(const Clamp& clamp) {
+  return !clamp.active() ||
+         (clamp.lo == 0.0f && clamp.hi == std::numeric_limits<float>::infinity());
 }
 
 // Nothing for a node that is no function of one value, or of a value that is no float.
 std::optional<Link> LinkOf(const Graph& graph, const Node& node) {
-  const auto of_first = [&](std::function<double(double)> f) {
-    return Link{node.inputs[0], std::move(f)};
-  };
-  const auto read =
-      Overloaded{[&](const Unary& op) -> std::optional<Link> {
-                   if (op.op == UnaryOp::kNot) return {};
-                   return of_first([function = Unary(op.op, op.alpha, op.beta)](double v) {
-                     return Evaluate(function, v);
-                   });
-                 },
-                 [&](const Clip& op) -> std::optional<Link> {
-                   const double lo = op.clamp.lo, hi = op.clamp.hi;
-                   return of_first([=](double v) { return std::min(std::max(v, lo), hi); });
-                 },
-                 [&](const LeakyRelu& op) -> std::optional<Link> {
-                   return of_first(Leaky(static_cast<double>(op.alpha)));
-                 },
-                 [&](const PRelu&) -> std::optional<Link> {
-                   const Value& slope = graph.value(node.inputs[1]);
-                   if (!IsScalarConstant(slope)) return {};
-                   return of_first(Leaky(static_cast<double>(slope.constant->As<float>()[0])));
-                 },
-                 [&](const Binary& op) -> std::optional<Link> {
-                   const int scalar = ScalarOperand(graph, node);
-                   if (scalar < 0 || kResultIsBool[static_cast<size_t>(op.op)]) return {};
-                   return Link{node.inputs[1 - scalar], ScalarFunction(graph, node, op, scalar)};
-                 },
-                 [](const auto&) -> std::optional<Link> { return {}; }};
+  const ValueId x = node.inputs.empty() ? ValueId() : node.inputs[0];
+  const auto read = Overloaded{
+      [&](const Unary& op) -> std::optional<Link> {
+        if (op.op == UnaryOp::kNot) return {};
+        auto f = [function = Unary(op.op, op.alpha, op.beta)](double v) {
+          return Evaluate(function, v);
+        };
+        return Link{x, std::move(f), false, op.input_exponents, op.output_exponents};
+      },
+      [&](const Clip& op) -> std::optional<Link> {
+        const double lo = op.clamp.lo, hi = op.clamp.hi;
+        return Link{x, [=](double v) { return std::min(std::max(v, lo), hi); },
+                    KeepsScales(op.clamp)};
+      },
+      [&](const LeakyRelu& op) -> std::optional<Link> {
+        return Leaky(x, static_cast<double>(op.alpha));
+      },
+      [&](const PRelu&) -> std::optional<Link> {
+        const Value& slope = graph.value(node.inputs[1]);
+        if (!IsScalarConstant(slope)) return {};
+        return Leaky(x, static_cast<double>(slope.constant->As<float>()[0]));
+      },
+      [&](const Binary& op) -> std::optional<Link> {
+        const int scalar = ScalarOperand(graph, node);
+        if (scalar < 0 || kResultIsBool[static_cast<size_t>(op.op)]) return {};
+        const bool factor = op.op == BinaryOp::kMul || (op.op == BinaryOp::kDiv && scalar == 1);
+        return Link{node.inputs[1 - scalar], ScalarFunction(graph, node, op, scalar),
+                    factor && KeepsScales(op.clamp)};
+      },
+      [](const auto&) -> std::optional<Link> { return {}; }};
   std::optional<Link> link = std::visit(read, node.op);
   const auto is_float = [&](ValueId id) { return graph.value(id).dtype == DType::kF32; };
   if (link && (!is_float(link->x) || !is_float(node.outputs[0]))) return {};
   return link;
 }
 
-// Exponents that equalization has given the channels of what the node reads, of what it writes.
-bool ScalesInput(const Node& node) {
-  const auto* unary = std::get_if<Unary>(&node.op);
-  return unary != nullptr && !unary->input_exponents.empty();
+// e, when the numbers are numbers[0] / 2^e[c]; empty where they are equal.
+std::optional<std::vector<int32_t>> PowersApart(std::span<const float> numbers) {
+  int first = 0;
+  const float mantissa = std::frexp(numbers[0], &first);
+  std::vector<int32_t> exponents;
+  for (const float number : numbers) {
+    int own = 0;
+    if (std::frexp(number, &own) != mantissa) return {};
+    exponents.push_back(first - own);
+  }
+  if (std::all_of(exponents.begin(), exponents.end(), [](int32_t e) { return e == 0; }))
+    exponents.clear();
+  return exponents;
 }
-bool ScalesOutput(const Node& node) {
-  const auto* unary = std::get_if<Unary>(&node.op);
-  return unary != nullptr && !unary->output_exponents.empty();
+
+// The sum with one number of which equalization has made one for each channel: b / 2^e[c]. Without
+// the exponents that x is known to have they are told from the numbers.
+std::optional<Link> ScaledSum(const Graph& graph, const Node& node, ValueId x,
+                              const std::vector<int32_t>* known) {
+  const auto* op = std::get_if<Binary>(&node.op);
+  if (op == nullptr || (op->op != BinaryOp::kAdd && op->op != BinaryOp::kSub) ||
+      !KeepsScales(op->clamp) || graph.value(x).shape != graph.value(node.outputs[0]).shape)
+    return {};
+  const int side = node.inputs[0] == x ? 1 : 0;
+  const Value& constant = graph.value(node.inputs[side]);
+  const int64_t channels = graph.value(x).shape.empty() ? 0 : graph.value(x).shape.back();
+  if (!constant.is_constant() || constant.dtype != DType::kF32 || constant.shape.empty() ||
+      constant.shape.back() != channels || NumElements(constant.shape) != channels)
+    return {};
+  const std::span<const float> numbers = constant.constant->As<float>();
+  std::optional<std::vector<int32_t>> exponents = PowersApart(numbers);
+  double b = numbers[0];
+  if (known != nullptr) {
+    b = std::ldexp(b, (*known)[0]);
+    for (size_t c = 0; c < numbers.size(); ++c) {
+      if (std::ldexp(numbers[c], (*known)[c]) != b) return {};
+    }
+    exponents = *known;
+  }
+  if (!exponents) return {};
+  const bool relu = op->clamp.active();
+  auto f = [b, side, relu, kind = op->op](double v) {
+    const double y = side == 0 ? Evaluate(kind, b, v) : Evaluate(kind, v, b);
+    return relu ? std::max(y, 0.0) : y;
+  };
+  return Link{x, std::move(f), false, *exponents, *exponents};
 }
+
+// Functions behind each other.
+class Chain {
+ public:
+  // Whether the node is a function that the chain can take up at its end; it is there then.
+  bool Append(const Graph& graph, const Node& node) {
+    std::optional<Link> link = LinkOf(graph, node);
+    if (!link && !functions_.empty() && (keeps_scales_ || !output_exponents_.empty())) {
+      link = ScaledSum(graph, node, y_, output_exponents_.empty() ? nullptr : &output_exponents_);
+    }
+    if (!link || !(functions_.empty() || link->x == y_)) return false;
+    // What the chain hands on and what the function reads must be scaled alike.
+    if (!keeps_scales_ && !link->keeps_scales && output_exponents_ != link->input_exponents)
+      return false;
+    Link whole{functions_.empty() ? link->x : x_, {}};
+    whole.input_exponents = keeps_scales_ ? link->input_exponents : input_exponents_;
+    whole.output_exponents = link->keeps_scales ? output_exponents_ : link->output_exponents;
+    if (!FitsTables(whole)) return false;
+    x_ = whole.x;
+    y_ = node.outputs[0];
+    functions_.push_back(std::move(link->f));
+    keeps_scales_ = keeps_scales_ && link->keeps_scales;
+    input_exponents_ = std::move(whole.input_exponents);
+    output_exponents_ = std::move(whole.output_exponents);
+    return true;
+  }
+
+  ValueFunction Function() && {
+    ValueFunction function{x_, {}, std::move(input_exponents_), std::move(output_exponents_)};
+    function.f = [functions = std::move(functions_)](double v) {
+      for (const auto& f : functions) v = f(v);
+      return v;
+    };
+    return function;
+  }
+
+ private:
+  static bool FitsTables(const Link& link) {
+    return CountTables({link.x, {}, link.input_exponents, link.output_exponents}) <= kMostTables;
+  }
+
+  ValueId x_, y_;
+  std::vector<std::function<double(double)>> functions_;
+  bool keeps_scales_ = true;
+  std::vector<int32_t> input_exponents_, output_exponents_;
+};
 
 class ChainFinder {
  public:
@@ -83,7 +182,7 @@ class ChainFinder {
 
   FunctionChains Run() {
     for (size_t n = 0; n < graph_.nodes().size(); ++n) {
-      if (chains_.taken.contains(n) || chains_.of.contains(n) || !IsFunction(n)) continue;
+      if (chains_.taken.contains(n) || chains_.of.contains(n)) continue;
       std::vector<size_t> chain = From(n);
       if (chain.size() < 2 || !Computes(chain)) continue;
       chains_.taken.insert(chain.begin(), chain.end() - 1);
@@ -94,31 +193,29 @@ class ChainFinder {
   }
 
  private:
-  bool IsFunction(size_t n) const {
+  bool MayChange(size_t n) const {
     if (plan_.forms[n] != NodeForm::kInteger || others_.contains(n)) return false;
-    const Node& node = graph_.nodes()[n];
-    const LayerConfig layer = LayerOf(graph_, node, options_.config);
-    return !layer.multiplier_bits && !layer.profile && LinkOf(graph_, node).has_value();
+    const LayerConfig layer = LayerOf(graph_, graph_.nodes()[n], options_.config);
+    return !layer.multiplier_bits && !layer.profile;
   }
 
   std::vector<size_t> From(size_t n) const {
-    std::vector<size_t> chain = {n};
-    while (const std::optional<size_t> next = After(chain)) chain.push_back(*next);
-    return chain;
+    Chain chain;
+    std::vector<size_t> nodes;
+    for (std::optional<size_t> next = n; next && MayChange(*next); next = After(nodes.back())) {
+      if (!chain.Append(graph_, graph_.nodes()[*next])) break;
+      nodes.push_back(*next);
+    }
+    return nodes;
   }
 
-  std::optional<size_t> After(const std::vector<size_t>& chain) const {
-    const Node& node = graph_.nodes()[chain.back()];
-    const ValueId y = node.outputs[0];
+  // The only reader of what the node makes, when that need not be a tensor.
+  std::optional<size_t> After(size_t n) const {
+    const ValueId y = graph_.nodes()[n].outputs[0];
     const auto& readers = consumers_[y.index()];
-    if (readers.size() != 1 || is_output_[y.index()] || ScalesOutput(node) ||
-        given_.contains(graph_.value(y).name))
+    if (readers.size() != 1 || is_output_[y.index()] || given_.contains(graph_.value(y).name))
       return {};
-    const auto next = static_cast<size_t>(readers[0].index());
-    if (!IsFunction(next) || ScalesInput(graph_.nodes()[next])) return {};
-    // Pairs of exponents of both ends could be more than the tables that a byte can number.
-    if (ScalesInput(graph_.nodes()[chain.front()]) && ScalesOutput(graph_.nodes()[next])) return {};
-    return next;
+    return static_cast<size_t>(readers[0].index());
   }
 
   // Clips alone are clamps of bytes.
@@ -148,19 +245,12 @@ FunctionChains FindFunctionChains(const Graph& graph, const QuantizationPlan& pl
 }
 
 ValueFunction FunctionOfChain(const Graph& graph, const std::vector<size_t>& nodes) {
-  std::vector<std::function<double(double)>> functions;
-  functions.reserve(nodes.size());
-  for (const size_t n : nodes) functions.push_back(LinkOf(graph, graph.nodes()[n])->f);
-  ValueFunction function;
-  function.x = LinkOf(graph, graph.nodes()[nodes.front()])->x;
-  function.f = [functions = std::move(functions)](double v) {
-    for (const auto& f : functions) v = f(v);
-    return v;
-  };
-  const Node &first = graph.nodes()[nodes.front()], &last = graph.nodes()[nodes.back()];
-  if (ScalesInput(first)) function.input_exponents = std::get<Unary>(first.op).input_exponents;
-  if (ScalesOutput(last)) function.output_exponents = std::get<Unary>(last.op).output_exponents;
-  return function;
+  Chain chain;
+  for (const size_t n : nodes) {
+    RSHIFT_REQUIRE(chain.Append(graph, graph.nodes()[n]), ErrorCode::kInternal, "node '",
+                   graph.nodes()[n].name, "' is no function of one value");
+  }
+  return std::move(chain).Function();
 }
 
 void EmitFunctionChain(Emitter& emitter, const std::vector<size_t>& nodes) {

@@ -111,6 +111,9 @@ struct ValueFunction {
             output_exponents.empty() ? 0 : output_exponents[channel]};
   }
 };
+constexpr size_t kMostTables = 256;  // a channel's is told by one byte
+// How many tables its pairs of exponents are; 0 without exponents.
+size_t CountTables(const ValueFunction& function);
 // For each channel of a function with scales of channels the number of its table, at most 255.
 // `append(input exponent, output exponent)` is called for each table in the order of the numbers.
 std::vector<uint8_t> TableOfChannel(const ValueFunction& function, size_t channels,

@@ -13,22 +13,21 @@
 #include "quantize/ops/ops.h"
 
 namespace rshift {
-namespace {
-
-constexpr size_t kMostTables = 256;  // a channel's is told by one byte
-
-}  // namespace
-
 double Evaluate(const Unary& op, double v) {
   return kUnaryFunctions<PortableMath<double>>[static_cast<size_t>(op.op)](v, op.alpha, op.beta);
 }
 
+size_t CountTables(const ValueFunction& function) {
+  std::set<std::pair<int32_t, int32_t>> tables;
+  const size_t channels =
+      std::max(function.input_exponents.size(), function.output_exponents.size());
+  for (size_t c = 0; c < channels; ++c) tables.insert(function.ExponentsOf(c));
+  return tables.size();
+}
+
 OpSupport SupportUnary(const Unary& op) {
   if (op.op == UnaryOp::kNot) return {OpKind::kFloat, "works on bool"};
-  std::set<std::pair<int32_t, int32_t>> tables;
-  for (size_t c = 0; c < std::max(op.input_exponents.size(), op.output_exponents.size()); ++c)
-    tables.insert(op.ExponentsOf(c));
-  if (tables.size() > kMostTables) {
+  if (CountTables({{}, {}, op.input_exponents, op.output_exponents}) > kMostTables) {
     return {OpKind::kFloat,
             "equalization gives its channels more than 256 pairs of scales; calibrate with "
             "--equalize weights"};

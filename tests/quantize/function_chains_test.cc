@@ -95,6 +95,54 @@ TEST(FunctionChainsTest, ExponentsOfChannels) {
   EXPECT_LE(OwnError(little, r, "y"), 0.501);
 }
 
+// The one number of a sum is one for each channel where equalization has scaled them.
+TEST(FunctionChainsTest, SumsOfScaledChannels) {
+  const std::vector<int32_t> exponents = {0, 2, -1, 3};
+  for (const bool behind_function : {true, false}) {
+    for (const float last : {0.3125f, 0.3f}) {  // the sum's number / 8, another number
+      LittleGraph little(9);
+      const ValueId x = little.Input("x", kShape, -4, 4);
+      ValueId a;
+      if (behind_function) {
+        Unary swish{UnaryOp::kHardSwish};
+        swish.output_exponents = exponents;
+        a = little.Add("a", swish, {x}, kShape);
+      } else {
+        a = little.Add("a", LeakyRelu{0.5f}, {x}, kShape);
+      }
+      const ValueId m = little.Constant("m", {1}, {0.75f});
+      const ValueId b = little.Add("b", Binary{BinaryOp::kMul, {}}, {a, m}, kShape);
+      const ValueId s = little.Constant("s", {4}, {2.5f, 0.625f, 5.0f, last});
+      little.Output(little.Add("y", Binary{BinaryOp::kSub, {}}, {s, b}, kShape));
+      const QuantizeResult r =
+          QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
+      const bool one = last == 0.3125f;
+      EXPECT_EQ(r.graph.nodes().size(), one ? 3u : 4u);
+      EXPECT_EQ(Count<QChannelTables>(r.graph), one || behind_function ? 1 : 0);
+      EXPECT_LE(OwnError(little, r, "y"), one ? 0.501 : 2.5);
+    }
+  }
+}
+
+// Functions whose scales of channels meet are one table; others are not.
+TEST(FunctionChainsTest, ScalesThatMeet) {
+  for (const bool meet : {true, false}) {
+    LittleGraph little(9);
+    const ValueId x = little.Input("x", kShape, -4, 4);
+    Unary first{UnaryOp::kHardSwish}, second{UnaryOp::kSilu};
+    first.output_exponents = {0, 2, 1, 3};
+    if (meet) second.input_exponents = first.output_exponents;
+    const ValueId a = little.Add("a", first, {x}, kShape);
+    const ValueId b = little.Add("b", LeakyRelu{0.5f}, {a}, kShape);
+    little.Output(little.Add("y", second, {b}, kShape));
+    const QuantizeResult r =
+        QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
+    EXPECT_EQ(r.graph.nodes().size(), meet ? 3u : 4u);
+    EXPECT_EQ(Count<QTable>(r.graph), 1);
+    EXPECT_EQ(Count<QChannelTables>(r.graph), meet ? 0 : 1);
+  }
+}
+
 // 20 times 20 pairs of exponents would be more tables than a byte can number.
 TEST(FunctionChainsTest, ExponentsOfBothEndsAreTwoTables) {
   const Shape shape = {1, 1, 2, 400};

@@ -55,6 +55,27 @@ TEST(Equalize, AFunctionTakesTheExponentsOfBothSides) {
     EXPECT_EQ(Execute(net.graph(), sample).at("y").data, Execute(scaled, sample).at("y").data);
 }
 
+// As PaddleOCR's backbones have it behind every function: x * 0.75 + 0.5.
+TEST(Equalize, TheOneNumberOfASumBecomesOneForEachChannel) {
+  LittleGraph net(13);
+  const ValueId x = net.Input("x", {1, 4});
+  const ValueId a = net.Add("a", MatMul{}, {x, net.RandomConstant("wa", {4, 3}, -1, 1)}, {1, 3});
+  const ValueId b = net.Add("b", Unary(UnaryOp::kHardSwish), {a}, {1, 3});
+  const ValueId c =
+      net.Add("c", Binary{BinaryOp::kMul, {}}, {b, net.Constant("m", {}, {0.75f})}, {1, 3});
+  const ValueId d =
+      net.Add("d", Binary{BinaryOp::kAdd, {}}, {net.Constant("s", {1}, {0.5f}), c}, {1, 3});
+  net.Output(net.Add("y", MatMul{}, {d, net.RandomConstant("wy", {3, 2}, -1, 1)}, {1, 2}));
+  net.Calibrate();
+  const std::vector<int32_t> exponents = {0, 2, -1};
+  const Graph scaled = Equalize(net.graph(), {{"b", exponents}, {"d", exponents}}, "t.yaml");
+  const Value& numbers = scaled.value(scaled.nodes()[3].inputs[0]);
+  EXPECT_EQ(numbers.shape, Shape({3}));
+  EXPECT_THAT(numbers.constant->As<float>(), ::testing::ElementsAre(0.5f, 0.125f, 1.0f));
+  for (const Tensors& sample : net.samples())
+    EXPECT_EQ(Execute(net.graph(), sample).at("y").data, Execute(scaled, sample).at("y").data);
+}
+
 TEST(Equalize, AnUpperBoundIsThatOfTheLeastScaledChannel) {
   const LittleGraph net = SeparableNet({0.0f, 6.0f});
   const Graph scaled = Equalize(net.graph(), {{"a", {-3, -1, -2, -7}}}, "t.yaml");

@@ -139,6 +139,21 @@ TEST(ChannelGroups, AFunctionOfEveryElementHoldsItsTensor) {
   EXPECT_EQ(groups.Of("a"), groups.Of("product"));
 }
 
+TEST(ChannelGroups, ASumWithOneNumberPassesScalesOnWhereFunctionsTakeThem) {
+  LittleGraph net(3);
+  const ValueId x = net.Input("x", {1, 2, 2, 2});
+  ValueId a, y;
+  net = Pointwise("a", std::move(net), x, 2, 3, &a);
+  const ValueId sum = net.Add("sum", Binary{BinaryOp::kSub, {}},
+                              {net.Constant("one", {}, {1.0f}), a}, {1, 2, 2, 3});
+  net = Pointwise("y", std::move(net), sum, 3, 2, &y);
+  net.Output(y);
+  const Groups groups(net.graph());
+  EXPECT_TRUE(groups.Free("sum"));
+  EXPECT_EQ(groups.Of("a"), groups.Of("sum"));
+  EXPECT_FALSE(Groups(net.graph(), EqualizeThrough::kWeights).Free("a"));
+}
+
 TEST(ChannelGroups, AClipFromBelowZeroHoldsItsTensor) {
   const LittleGraph net = SeparableNet({-1.0f, 1.0f});
   const Groups groups(net.graph());
