@@ -89,14 +89,25 @@ bool IsOnnx(std::span<const uint8_t> bytes) { return !IsTflite(bytes) && !openvi
 onnx::ModelProto ReadModel(std::span<const uint8_t> bytes, const Place& place,
                            const ImportOptions& options) {
   if (openvino::IsIr(bytes)) return TranslateIr(bytes, place.folder, place.file);
-  return IsTflite(bytes) ? TranslateTflite(bytes, !options.input_shapes.empty())
-                         : ParseModel(bytes);
+  const bool opens = !options.input_shapes.empty() || !options.recorded_shapes.empty();
+  return IsTflite(bytes) ? TranslateTflite(bytes, opens) : ParseModel(bytes);
+}
+
+// Recorded shapes as if the user had given them.
+ImportOptions WithRecordedShapes(ImportOptions options, const onnx::GraphProto& graph) {
+  for (const auto& input : graph.input()) {
+    const auto recorded = options.recorded_shapes.find(input.name());
+    if (recorded != options.recorded_shapes.end() && !options.bound_inputs.contains(input.name()))
+      options.input_shapes.insert(*recorded);
+  }
+  return options;
 }
 
 // Imports whatever can be; what lies behind an unsupported node is judged by its type alone.
-Imported ImportModel(std::span<const uint8_t> bytes, const Place& place,
-                     const ImportOptions& options, bool lenient) {
-  onnx::ModelProto model = ReadModel(bytes, place, options);
+Imported ImportModel(std::span<const uint8_t> bytes, const Place& place, const ImportOptions& given,
+                     bool lenient) {
+  onnx::ModelProto model = ReadModel(bytes, place, given);
+  const ImportOptions options = WithRecordedShapes(given, model.graph());
   if (options.note && IsTflite(bytes) && !model.doc_string().empty())
     options.note(model.doc_string());
   const AppendedModel appended(options, &model);

@@ -16,6 +16,8 @@ namespace rshift {
 
 struct ImportOptions {
   std::map<std::string, Shape> input_shapes;  // --input-shape, ONNX order
+  // A calibration table's: for inputs of these names of which the two options say nothing.
+  std::map<std::string, Shape> recorded_shapes;
   std::map<std::string, Value> bound_inputs;  // --bind: name -> constant value (name may be empty)
   // --append: a model that is put behind this one. Each of its inputs is an output of this one: by
   // `append_inputs` (its input -> this one's output), by its metadata, or the one of its name. Its

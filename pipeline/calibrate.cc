@@ -18,6 +18,7 @@
 #include "pipeline/check_samples.h"
 #include "pipeline/choose_ranges.h"
 #include "pipeline/first_norm.h"
+#include "pipeline/input_shapes.h"
 #include "pipeline/preprocess_trial.h"
 #include "pipeline/sample_pictures.h"
 #include "pipeline/shard.h"
@@ -335,6 +336,8 @@ CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents
     result.table =
         std::move(TablesOf(graph, result.statistics, {options.method}, options.threads)[0]);
   }
+  result.table.input_shapes = InputShapesToRecord(options.import);
+  for (CalibrationTable& table : result.tables) table.input_shapes = result.table.input_shapes;
   if (options.report) result.report = Report(options, events, graph, result);
   result.thin_ranges = FindThinRanges(result.statistics, result.table);
   return result;

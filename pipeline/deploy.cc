@@ -20,6 +20,7 @@
 #include "pipeline/correction_samples.h"
 #include "pipeline/deploy_inputs.h"
 #include "pipeline/deploy_preprocess.h"
+#include "pipeline/input_shapes.h"
 #include "pipeline/own_program.h"
 #include "pipeline/program_interface.h"
 #include "pipeline/search/trials.h"
@@ -83,8 +84,9 @@ class Deployer {
     report.model = options_.model.path;
     report.output = options_.output;
     report.tolerance = options_.tolerance;
-    Graph imported =
-        ImportModel(options_.model, options_.import, [&](const std::string& note) { Warn(note); });
+    if (options_.table.given()) ReadTable();
+    Graph imported = ImportModel(options_.model, WithShapesOf(table_, options_.import),
+                                 [&](const std::string& note) { Warn(note); });
     Tell(DeployStage::kImported, imported);
     if (options_.emit_qdq || options_.emit_fakequantize) {
       CheckQdqExport(imported);
@@ -101,7 +103,7 @@ class Deployer {
     quantize_ = ReadQuantizeOptions(options_);
     report.model_sha256 = floating_.sha256;
     report.target = quantize_.target.name;
-    ReadTable();
+    if (options_.table.given()) TakeTable();
     if (options_.scales.given()) TakeGivenScales(imported);
     if (options_.weight_bits == 4)
       quantize_.config = WithWeightBits(floating_, std::move(quantize_.config));
@@ -114,14 +116,17 @@ class Deployer {
   }
 
   void ReadTable() {
-    if (!options_.table.given()) return;
-    DeployReport& report = result_.report;
-    HashedTable read = ReadTableFor(options_, floating_);
+    HashedTable read = ReadGivenTable(options_);
     table_ = std::move(read.table);
+    result_.report.table = options_.table.path;
+    result_.report.table_sha256 = read.sha256;
+    result_.report.calibration_samples = table_.samples;
+  }
+
+  void TakeTable() {
+    DeployReport& report = result_.report;
+    CheckTableFits(options_, table_, floating_);
     if (events_.table) events_.table(table_);
-    report.table = options_.table.path;
-    report.table_sha256 = read.sha256;
-    report.calibration_samples = table_.samples;
     if (!IsInteger() || table_.equalization.empty()) return;
     CheckEqualized(options_, table_);
     floating_ = Equalize(std::move(floating_), table_.equalization, TableName());

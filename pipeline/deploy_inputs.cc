@@ -72,13 +72,16 @@ QuantizeOptions ReadQuantizeOptions(const DeployOptions& options) {
   return quantize;
 }
 
-HashedTable ReadTableFor(const DeployOptions& options, const Graph& graph) {
-  const std::string where = options.table.Name("the table");
+HashedTable ReadGivenTable(const DeployOptions& options) {
   const std::string text =
       options.table.value ? WriteTable(*options.table.value) : ReadTextFile(options.table.path);
-  HashedTable read{options.table.value ? *options.table.value : ReadTable(text, where),
-                   HashOf(text)};
-  const CalibrationTable& table = read.table;
+  return {options.table.value ? *options.table.value : ReadTable(text, options.table.path),
+          HashOf(text)};
+}
+
+void CheckTableFits(const DeployOptions& options, const CalibrationTable& table,
+                    const Graph& graph) {
+  const std::string where = options.table.Name("the table");
   RSHIFT_REQUIRE(table.model_sha256.empty() || table.model_sha256 == graph.sha256,
                  ErrorCode::kInvalidInput, where, ": made from another model (sha256 ",
                  table.model_sha256.substr(0, 12), "..., this model is ",
@@ -87,7 +90,6 @@ HashedTable ReadTableFor(const DeployOptions& options, const Graph& graph) {
                  ErrorCode::kInvalidInput, where, ": made with pass list version ",
                  table.pass_list_version, ", this program has ", kPassListVersion,
                  "; calibrate again");
-  return read;
 }
 
 void CheckEqualized(const DeployOptions& options, const CalibrationTable& table) {

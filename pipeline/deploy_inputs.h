@@ -17,12 +17,15 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph);
 // Reads target and configuration.
 QuantizeOptions ReadQuantizeOptions(const DeployOptions& options);
 
-// The table and the hash of its file. Throws kInvalidInput when it is not of this model.
+// The table given and the hash of its file.
 struct HashedTable {
   CalibrationTable table;
   std::string sha256;
 };
-HashedTable ReadTableFor(const DeployOptions& options, const Graph& graph);
+HashedTable ReadGivenTable(const DeployOptions& options);
+// Throws kInvalidInput when it is not of this model.
+void CheckTableFits(const DeployOptions& options, const CalibrationTable& table,
+                    const Graph& graph);
 
 // Reads the scales and applies them (interop/apply_scales.h). In `table`: the one given beside
 // them; out: the whole one. `graph`: after RunPasses.

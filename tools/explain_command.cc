@@ -7,6 +7,7 @@
 #include "calibrate/data/dataset.h"
 #include "graph/passes/passes.h"
 #include "pipeline/explain.h"
+#include "pipeline/input_shapes.h"
 #include "pipeline/usage.h"
 #include "quantize/equalize/apply.h"
 #include "tools/print.h"
@@ -98,7 +99,8 @@ int ExplainCommand(const ExplainArguments& a, const ImportOptions& import, bool 
   const CalibrationTable table = ReadTable(ReadSmallText(a.table), a.table);
   std::optional<Graph> graph;
   if (!a.model.empty())
-    graph = Equalize(RunPasses(ImportOnnx(a.model, import)), table.equalization, a.table);
+    graph = Equalize(RunPasses(ImportOnnx(a.model, WithShapesOf(table, import))),
+                     table.equalization, a.table);
   nlohmann::json found = a.tensor.empty()
                              ? nlohmann::json::object()
                              : ExplainTensor(table, a.table, a.tensor, graph ? &*graph : nullptr);

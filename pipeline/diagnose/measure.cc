@@ -19,6 +19,7 @@
 #include "pipeline/diagnose/scores.h"
 #include "pipeline/diagnose/tensor_facts.h"
 #include "pipeline/explain.h"
+#include "pipeline/input_shapes.h"
 #include "pipeline/usage.h"
 #include "quantize/equalize/apply.h"
 #include "quantize/types.h"
@@ -43,7 +44,11 @@ class Diagnosis {
     facts_.table_given = !options_.calibration.empty();
     facts_.label_offset = options_.label_offset;
     facts_.mode = options_.mode == QuantMode::kSymmetric ? "symmetric" : "asymmetric";
-    imported_ = ImportOnnx(options_.model, options_.import);
+    if (!options_.calibration.empty()) {
+      given_ = ReadTable(ReadSmallText(options_.calibration), options_.calibration);
+      import_ = WithShapesOf(*given_, options_.import);
+    }
+    imported_ = ImportOnnx(options_.model, import_);
     facts_.bad_weights = FindBadWeights(imported_);
     if (!facts_.bad_weights.empty()) return std::move(facts_);
     graph_ = RunPasses(imported_);
@@ -58,11 +63,8 @@ class Diagnosis {
  private:
   void ReadSamples() {
     std::optional<Preprocess> recorded;
-    if (!options_.calibration.empty()) {
-      given_ = ReadTable(ReadSmallText(options_.calibration), options_.calibration);
-      if (!given_->preprocess.empty())
-        recorded = ReadPreprocess(given_->preprocess, options_.calibration);
-    }
+    if (given_ && !given_->preprocess.empty())
+      recorded = ReadPreprocess(given_->preprocess, options_.calibration);
     const std::vector<InputSpec> inputs = InputSpecs(graph_);
     preprocess_ = options_.preprocess.Resolve(inputs, recorded);
     const auto dataset = OpenDataset(options_.dataset, inputs, preprocess_, note_);
@@ -91,7 +93,7 @@ class Diagnosis {
   }
 
   void CalibrateModel() {
-    CalibrateOptions calibrate{.model = {options_.model}, .import = options_.import};
+    CalibrateOptions calibrate{.model = {options_.model}, .import = import_};
     calibrate.data = samples_;
     calibrate.samples = 0;
     calibrate.threads = options_.threads;
@@ -125,7 +127,7 @@ class Diagnosis {
   }
 
   void DeployModel() {
-    DeployOptions deploy{.model = {options_.model}, .import = options_.import};
+    DeployOptions deploy{.model = {options_.model}, .import = import_};
     deploy.table.value = table_;
     deploy.mode =
         options_.mode == QuantMode::kSymmetric ? DeployMode::kSymmetric : DeployMode::kAsymmetric;
@@ -149,6 +151,7 @@ class Diagnosis {
   }
 
   const DiagnoseOptions& options_;
+  ImportOptions import_ = options_.import;  // with the shapes that the table gives
   const ProgressFunction& progress_;
   const NoteFunction& note_;
   int threads_ = 1;

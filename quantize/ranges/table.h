@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/shape.h"
 #include "quantize/ranges/equalization.h"
 #include "quantize/ranges/recorded_sample.h"
 
@@ -48,6 +49,9 @@ struct CalibrationTable {
   std::vector<std::string> sample_names;
   std::vector<RecordedSample> check_samples;  // a few, lowest hashes first; none in old tables
   std::string preprocess;                     // YAML text of the preprocessing file, "" when none
+  // What the user said of inputs whose shape the model leaves open, in the model's order of
+  // dimensions.
+  std::map<std::string, Shape> input_shapes;
   int pass_list_version = 0;
   std::map<std::string, std::string> environment;  // cpu, onednn, ...
   // The model was measured so, and is deployed so: ranges below are of the scaled tensors.

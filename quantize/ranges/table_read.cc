@@ -146,6 +146,26 @@ ChannelExponents ReadExponents(const YamlPart& part, const std::string& tensor) 
   return entry;
 }
 
+Shape ReadInputShape(const YamlPart& part, const std::string& input) {
+  const std::string what = "shape of input '" + input + "'";
+  Shape shape;
+  for (const YamlPart& dim : ReadList(part, what)) {
+    shape.push_back(ReadInt(dim, what));
+    if (shape.back() < 1) FailAt(dim, what, ": dimension ", shape.back(), ", expected 1 or more");
+  }
+  return shape;
+}
+
+void ReadInputShapes(const YamlPart& root, CalibrationTable* table) {
+  if (!HasKey(root, "input_shapes")) return;
+  const YamlPart part = Child(root, "input_shapes", "the table");
+  CheckKeys(part, "input_shapes", {});
+  for (const auto& entry : part.node) {
+    const std::string input = entry.first.Scalar();
+    table->input_shapes[input] = ReadInputShape({entry.second, root.where}, input);
+  }
+}
+
 void ReadEqualization(const YamlPart& root, CalibrationTable* table) {
   if (!HasKey(root, "equalization")) return;
   const YamlPart part = Child(root, "equalization", "the table");
@@ -165,8 +185,8 @@ CalibrationTable ReadYamlTable(const std::string& text, const std::string& where
   }
   CheckKeys(root, what,
             {"rshift_calibration", "model_sha256", "method", "samples", "samples_sha256",
-             "pass_list_version", "environment", "preprocess", "sample_names", "check_samples",
-             "equalization", "tensors"});
+             "pass_list_version", "environment", "preprocess", "input_shapes", "sample_names",
+             "check_samples", "equalization", "tensors"});
   const YamlPart version = Child(root, "rshift_calibration", what);
   if (const int64_t found = ReadInt(version, "rshift_calibration"); found != 1) {
     FailAt(version, "version ", found, " of the calibration table, expected 1; calibrate again");
@@ -183,6 +203,7 @@ CalibrationTable ReadYamlTable(const std::string& text, const std::string& where
         static_cast<int>(ReadInt(Child(root, "pass_list_version", what), "pass_list_version"));
   }
   ReadLists(root, &table);
+  ReadInputShapes(root, &table);
   ReadEqualization(root, &table);
   const YamlPart tensors = Child(root, "tensors", what);
   CheckKeys(tensors, "tensors", {});

@@ -112,10 +112,10 @@ std::string SampleLine(const RecordedSample& sample) {
   return out + "]}\n";
 }
 
-std::string ExponentsLine(const ChannelExponents& entry) {
-  std::string out = "  " + Quoted(entry.tensor) + ": [";
-  for (size_t c = 0; c < entry.exponents.size(); ++c)
-    out += Cat(c == 0 ? "" : ", ", entry.exponents[c]);
+template <typename Numbers>
+std::string ListLine(const std::string& name, const Numbers& numbers) {
+  std::string out = "  " + Quoted(name) + ": [";
+  for (size_t i = 0; i < numbers.size(); ++i) out += Cat(i == 0 ? "" : ", ", numbers[i]);
   return out + "]\n";
 }
 
@@ -133,12 +133,15 @@ std::string WriteTable(const CalibrationTable& table) {
     out += "  " + Quoted(key) + ": " + Quoted(value) + "\n";
   }
   if (!table.preprocess.empty()) out += "preprocess:" + Block(table.preprocess);
+  if (!table.input_shapes.empty()) out += "input_shapes:\n";
+  for (const auto& [input, shape] : table.input_shapes) out += ListLine(input, shape);
   if (!table.sample_names.empty()) out += "sample_names:\n";
   for (const std::string& name : table.sample_names) out += "  - " + Quoted(name) + "\n";
   if (!table.check_samples.empty()) out += "check_samples:\n";
   for (const RecordedSample& sample : table.check_samples) out += SampleLine(sample);
   if (!table.equalization.empty()) out += "equalization:\n";
-  for (const ChannelExponents& entry : table.equalization) out += ExponentsLine(entry);
+  for (const ChannelExponents& entry : table.equalization)
+    out += ListLine(entry.tensor, entry.exponents);
   out += table.tensors.empty() ? "tensors: {}\n" : "tensors:\n";
   for (const auto& [name, range] : table.tensors) out += TensorLine(name, range);
   return out;

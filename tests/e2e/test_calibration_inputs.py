@@ -1,5 +1,6 @@
-"""Calibration of models whose inputs are integers or bool, and of models with a static batch."""
+"""Calibration of models whose inputs are integers or bool, open in their shape, and of models with a static batch."""
 
+import json
 import re
 
 import numpy as np
@@ -88,6 +89,30 @@ def test_magika_is_good_as_it_is(tmp_path, shared, mode):
         assert np.argmax(scores) == np.argmax(expected)
         cosines.append(pipeline.cosine(scores, expected))
     assert len(cosines) >= 10 and min(cosines) > 0.98, cosines
+
+
+def test_the_shape_of_an_open_input_is_said_once(tmp_path):
+    """model_calibrate writes it to the table; model_deploy and model_tool find it there, unless they are told another."""
+    nodes = [helper.make_node('Conv', ['x', 'w'], ['y'])]
+    model = save(tmp_path / 'net.onnx', nodes, {'x': (TensorProto.FLOAT, (1, 3, 'h', 'w'))}, [weights(5, 3, 3, 3)])
+    np.save(tmp_path / 'x.npy', np.random.default_rng(SEED).normal(0, 1, (12, 3, 8, 10)).astype(np.float32))
+    table, program = tmp_path / 't.yaml', tmp_path / 'net.rshift'
+    assert '--input-shape x:1x3x' in pipeline.fails('model_calibrate', model, '--dataset', tmp_path / 'x.npy', '-o', table)
+    pipeline.calibrate(model, tmp_path / 'x.npy', table, extra=('--input-shape', 'x:1x3x8x10'))
+    assert 'input_shapes:\n  x: [1, 3, 8, 10]\n' in table.read_text()
+
+    def shape_of(*extra):
+        pipeline.run('model_deploy', model, '--calibration', table, '-o', program, *extra)
+        (made,) = json.loads(pipeline.run('model_tool', 'info', program, '--json'))['inputs']
+        return made['shape']
+
+    assert shape_of() == shape_of('--mode', 'f32') == [1, 3, 8, 10]
+    assert shape_of('--input-shape', 'x:1x3x6x6', '--no-check') == [1, 3, 6, 6]
+    pipeline.run('model_tool', 'explain', table, 'y', '--model', model)
+    pipeline.run('model_tool', 'diagnose', model, '--calibration', table, '--dataset', tmp_path / 'x.npy')
+    # What a table says of an input that the model does not have is nothing.
+    table.write_text(table.read_text().replace('  x: [1, 3, 8, 10]', '  z: [1, 3, 8, 10]'))
+    assert '--input-shape x:1x3x' in pipeline.fails('model_deploy', model, '--calibration', table, '-o', program)
 
 
 def batch_of_four(path):

@@ -20,6 +20,7 @@ CalibrationTable Example() {
       {"00ab", "a b.jpg", {{"data_0", {"photos/a b.jpg", "c:\\d\n.png"}, 0}}},
       {"00ac", "x.npz:7", {{"data_0", {"x.npz"}, 7}, {"true", {"-y=[1]\u00e9"}, 1}}}};
   table.preprocess = "inputs:\n  - name: data_0\n\n    color: BGR\n";
+  table.input_shapes = {{"data_0", {1, 3, 224, 224}}, {"null", {}}};
   table.pass_list_version = 3;
   table.environment = {{"cpu", "Xeon: 'W' #5"}, {"onednn", "2.6.3"}};
   table.equalization = {{"conv1_out", {0, -3, 64}}, {"/model/x:0", {-64}}};
@@ -49,6 +50,15 @@ std::string With(const std::string& tensor_line) {
 }
 const char kFine[] = "  x: {min: -1, max: 1, threshold: 1, low: -1, high: 1, method: kl}\n";
 
+TEST(TableTest, ShapesOfInputsAreDimensionsFromOneOn) {
+  const auto message = [](const std::string& shapes) {
+    return MessageOf(With(kFine) + "input_shapes: " + shapes + "\n");
+  };
+  EXPECT_EQ(message("{x: [1, 3], y: []}"), "no error");
+  EXPECT_NE(message("{x: [1, 0]}").find("shape of input 'x': dimension 0"), std::string::npos);
+  EXPECT_NE(message("{x: 3}").find("shape of input 'x' is not a list"), std::string::npos);
+}
+
 TEST(TableTest, ComesBackExactly) {
   const CalibrationTable table = Example();
   const std::string text = WriteTable(table);
@@ -59,6 +69,7 @@ TEST(TableTest, ComesBackExactly) {
   EXPECT_EQ(again.check_samples, table.check_samples);
   EXPECT_EQ(again.environment, table.environment);
   EXPECT_EQ(again.equalization, table.equalization);
+  EXPECT_EQ(again.input_shapes, table.input_shapes);
   EXPECT_EQ(again.method, table.method);
   EXPECT_EQ(again.pass_list_version, 3);
   ASSERT_EQ(again.tensors.size(), table.tensors.size());
