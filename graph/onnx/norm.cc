@@ -42,9 +42,25 @@ void ImportElementwiseBatchNorm(OnnxNode& node, float epsilon) {
   node.OutputBinary(BinaryOp::kAdd, node.Broadcasted(BinaryOp::kMul, node.Input(0), factor), shift);
 }
 
-void ImportBatchNorm(OnnxNode& node) {
-  node.CheckSupported(node.Int("training_mode", 0) == 0,
+// By the statistics of what it reads: of weights that the model standardizes itself (BiT, NFNet), a
+// constant. Of activations they are what training computes.
+void ImportTrainingBatchNorm(OnnxNode& node, float epsilon) {
+  const Expr x = In(node, 0);
+  node.CheckSupported(x.is_constant(),
                       "is in training mode; export the model for inference (model.eval())");
+  std::vector<int64_t> axes;
+  for (size_t d = 0; d < x.rank(); ++d) {
+    if (d != 1) axes.push_back(static_cast<int64_t>(d));
+  }
+  const auto of_channels = [&](int i) {
+    return Expr(node, PerChannel(node, node.Input(i), x.rank()));
+  };
+  const Expr centered = x - Reduced(ReduceOp::kMean, x, axes);
+  const Expr variance = Reduced(ReduceOp::kMean, Square(centered), axes);
+  Give(centered / Sqrt(variance + epsilon) * of_channels(1) + of_channels(2));
+}
+
+void ImportBatchNorm(OnnxNode& node) {
   for (int i = 1; i < node.OutputCount(); ++i) node.RefuseOutput(i, "training statistics");
   node.RequireFloat(0);
   const Shape x = node.ShapeOf(0);
@@ -59,6 +75,7 @@ void ImportBatchNorm(OnnxNode& node) {
     CheckVector(node, i, x[1], kRoles[i - 1]);
     inputs.push_back(node.Input(i));
   }
+  if (node.Int("training_mode", 0) != 0) return ImportTrainingBatchNorm(node, epsilon);
   node.Output(BatchNorm{epsilon}, inputs, DType::kF32, x);
 }
 

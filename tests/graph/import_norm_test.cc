@@ -31,6 +31,20 @@ TEST(ImportNorm, BatchNormKeepsItsParameters) {
               HasSubstr("training mode"));
 }
 
+// As F.batch_norm(weight, training=True) is exported, with which BiT standardizes its weights.
+TEST(ImportNorm, BatchNormOfConstantsTakesTheirOwnStatistics) {
+  ModelBuilder b(15);
+  b.Input("x", {2, 2}).Floats("w", {2, 2}, {1, 0, 3, 4}).Floats("s", {2}, {2, 1});
+  b.Floats("b", {2}, {0.5f, -1}).Floats("m", {2}).Floats("v", {2});
+  b.Node("BatchNormalization", {"w", "s", "b", "m", "v"}, {"n", "mean", "variance"},
+         {{"training_mode", 1}, {"epsilon", 0.0f}});
+  b.Node("Add", {"x", "n"}, {"y"}).Output("y");
+  const Graph g = b.Import();
+  EXPECT_EQ(OpsOf(g), "Add");
+  EXPECT_THAT(testing::Elements<float>(g.value(g.nodes()[0].inputs[1])),
+              ::testing::ElementsAre(-1.5f, -2, 2.5f, 0));
+}
+
 TEST(ImportNorm, BatchNormOfEachElementBecomesMulAndAdd) {
   const Graph g = BatchNormModel(7, {3, 4, 5}, {{"spatial", 0}, {"epsilon", 0.0f}}).Import();
   EXPECT_EQ(OpsOf(g), "Mul Add");
