@@ -62,7 +62,6 @@ inline constexpr std::array<SectionKind, 7> kSections = {{
 inline constexpr size_t kConstantsIndex = 5, kConstantsOf4BitsIndex = 6;
 
 inline constexpr uint64_t kTensorRecordSize = 96;
-inline constexpr int kMaxRank = 8;
 inline constexpr uint64_t kSlack = 64;  // readable bytes after the last tensor of a region
 inline constexpr uint64_t kMaxArena = uint64_t{1} << 40;
 

@@ -4,6 +4,7 @@
 #include "codegen/container/bytes.h"
 #include "codegen/container/layout.h"
 #include "codegen/container/sections.h"
+#include "isa/max_rank.h"
 
 namespace rshift {
 namespace {

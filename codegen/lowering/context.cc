@@ -5,6 +5,7 @@
 
 #include "base/aligned.h"
 #include "base/error.h"
+#include "isa/max_rank.h"
 
 namespace rshift {
 namespace {
@@ -12,11 +13,10 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "constants are stored as they are in memory");
 
-constexpr size_t kMaxRank = 8;
-
 TensorRecord RecordOf(const Value& value) {
-  RSHIFT_REQUIRE(value.shape.size() <= kMaxRank, ErrorCode::kUnsupported, "tensor '", value.name,
-                 "' has ", value.shape.size(), " dimensions, expected at most ", kMaxRank);
+  RSHIFT_REQUIRE(value.shape.size() <= size_t{kMaxRank}, ErrorCode::kUnsupported, "tensor '",
+                 value.name, "' has ", value.shape.size(), " dimensions, expected at most ",
+                 kMaxRank);
   TensorRecord record;
   record.name = value.name;
   record.dtype = value.dtype;

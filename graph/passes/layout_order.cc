@@ -4,8 +4,13 @@
 #include <cstring>
 #include <numeric>
 
+#include "isa/max_rank.h"
+
 namespace rshift {
 namespace {
+
+// Whether one Transpose can move it.
+bool FitsRank(const ElementOrder& order) { return order.dims.size() <= size_t{kMaxRank}; }
 
 Shape WithoutOnes(const Shape& dims) {
   Shape kept;
@@ -122,7 +127,9 @@ std::optional<ElementOrder> AfterTranspose(const ElementOrder& order, const Shap
   const std::vector<Perm> pieces = Pieces(shape, *common);
   Perm renamed;  // the fine dims in the order of the transposed tensor
   for (int64_t p : perm) renamed.insert(renamed.end(), pieces[p].begin(), pieces[p].end());
-  return Normalize(Permute(fine.dims, renamed), Permute(Inverse(renamed), fine.perm));
+  ElementOrder after = Normalize(Permute(fine.dims, renamed), Permute(Inverse(renamed), fine.perm));
+  if (!FitsRank(after)) return std::nullopt;
+  return after;
 }
 
 std::optional<ElementOrder> Movement(const ElementOrder& from, const ElementOrder& to) {
@@ -130,7 +137,10 @@ std::optional<ElementOrder> Movement(const ElementOrder& from, const ElementOrde
   if (!common) return std::nullopt;
   const ElementOrder source = Split(from, *common);
   const ElementOrder target = Split(to, *common);
-  return Normalize(Permute(source.dims, source.perm), Permute(Inverse(source.perm), target.perm));
+  ElementOrder movement =
+      Normalize(Permute(source.dims, source.perm), Permute(Inverse(source.perm), target.perm));
+  if (!FitsRank(movement) && !from.IsPlain() && !to.IsPlain()) return std::nullopt;
+  return movement;
 }
 
 std::optional<Perm> AsTranspose(const ElementOrder& movement, const Shape& shape,

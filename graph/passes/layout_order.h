@@ -45,12 +45,13 @@ ElementOrder Split(const ElementOrder& order, const Shape& dims);
 std::vector<Perm> Pieces(const Shape& coarse, const Shape& fine);
 
 // The order after an ONNX Transpose of a tensor of `shape`; nothing when the order cuts across a
-// dimension.
+// dimension, or would have more than kMaxRank dims.
 std::optional<ElementOrder> AfterTranspose(const ElementOrder& order, const Shape& shape,
                                            const Perm& perm);
 
 // What moving from one order to the other does to memory: dims in `from`'s memory order and the
-// Transpose of them. Nothing when the two have no common split (go through plain).
+// Transpose of them. Nothing when the two have no common split, or one of more than kMaxRank dims
+// (go through plain).
 std::optional<ElementOrder> Movement(const ElementOrder& from, const ElementOrder& to);
 
 // `movement` as the perm of one Transpose node from `shape` to `result`, when it is one.

@@ -10,67 +10,12 @@
 #include <variant>
 
 #include "base/error.h"
+#include "quantize/ops/function_links.h"
+#include "quantize/ops/function_regions.h"
 #include "quantize/overrides.h"
 
 namespace rshift {
 namespace {
-
-// What a node makes of the one activation that it reads.
-struct Link {
-  ValueId x;
-  std::function<double(double)> f;
-  // f(k v) = k f(v) for every k > 0: what scales x scales y.
-  bool keeps_scales = false;
-  std::vector<int32_t> input_exponents{}, output_exponents{};  // as in Unary
-};
-
-Link Leaky(ValueId x, double alpha) {
-  return {x, [alpha](double v) { return v < 0 ? alpha * v : v; }, true};
-}
-
-// Relu, or nothing.
-bool KeepsScales(const Clamp& clamp) {
-  return !clamp.active() ||
-         (clamp.lo == 0.0f && clamp.hi == std::numeric_limits<float>::infinity());
-}
-
-// Nothing for a node that is no function of one value, or of a value that is no float.
-std::optional<Link> LinkOf(const Graph& graph, const Node& node) {
-  const ValueId x = node.inputs.empty() ? ValueId() : node.inputs[0];
-  const auto read = Overloaded{
-      [&](const Unary& op) -> std::optional<Link> {
-        if (op.op == UnaryOp::kNot) return {};
-        auto f = [function = Unary(op.op, op.alpha, op.beta)](double v) {
-          return Evaluate(function, v);
-        };
-        return Link{x, std::move(f), false, op.input_exponents, op.output_exponents};
-      },
-      [&](const Clip& op) -> std::optional<Link> {
-        const double lo = op.clamp.lo, hi = op.clamp.hi;
-        return Link{x, [=](double v) { return std::min(std::max(v, lo), hi); },
-                    KeepsScales(op.clamp)};
-      },
-      [&](const LeakyRelu& op) -> std::optional<Link> {
-        return Leaky(x, static_cast<double>(op.alpha));
-      },
-      [&](const PRelu&) -> std::optional<Link> {
-        const Value& slope = graph.value(node.inputs[1]);
-        if (!IsScalarConstant(slope)) return {};
-        return Leaky(x, static_cast<double>(slope.constant->As<float>()[0]));
-      },
-      [&](const Binary& op) -> std::optional<Link> {
-        const int scalar = ScalarOperand(graph, node);
-        if (scalar < 0 || kResultIsBool[static_cast<size_t>(op.op)]) return {};
-        const bool factor = op.op == BinaryOp::kMul || (op.op == BinaryOp::kDiv && scalar == 1);
-        return Link{node.inputs[1 - scalar], ScalarFunction(graph, node, op, scalar),
-                    factor && KeepsScales(op.clamp)};
-      },
-      [](const auto&) -> std::optional<Link> { return {}; }};
-  std::optional<Link> link = std::visit(read, node.op);
-  const auto is_float = [&](ValueId id) { return graph.value(id).dtype == DType::kF32; };
-  if (link && (!is_float(link->x) || !is_float(node.outputs[0]))) return {};
-  return link;
-}
 
 // e, when the numbers are numbers[0] / 2^e[c]; empty where they are equal.
 std::optional<std::vector<int32_t>> PowersApart(std::span<const float> numbers) {
@@ -89,8 +34,8 @@ std::optional<std::vector<int32_t>> PowersApart(std::span<const float> numbers) 
 
 // The sum with one number of which equalization has made one for each channel: b / 2^e[c]. Without
 // the exponents that x is known to have they are told from the numbers.
-std::optional<Link> ScaledSum(const Graph& graph, const Node& node, ValueId x,
-                              const std::vector<int32_t>* known) {
+std::optional<FunctionLink> ScaledSum(const Graph& graph, const Node& node, ValueId x,
+                                      const std::vector<int32_t>* known) {
   const auto* op = std::get_if<Binary>(&node.op);
   if (op == nullptr || (op->op != BinaryOp::kAdd && op->op != BinaryOp::kSub) ||
       !KeepsScales(op->clamp) || graph.value(x).shape != graph.value(node.outputs[0]).shape)
@@ -117,7 +62,7 @@ std::optional<Link> ScaledSum(const Graph& graph, const Node& node, ValueId x,
     const double y = side == 0 ? Evaluate(kind, b, v) : Evaluate(kind, v, b);
     return relu ? std::max(y, 0.0) : y;
   };
-  return Link{x, std::move(f), false, *exponents, *exponents};
+  return FunctionLink{x, std::move(f), false, *exponents, *exponents};
 }
 
 // Functions behind each other.
@@ -125,15 +70,15 @@ class Chain {
  public:
   // Whether the node is a function that the chain can take up at its end; it is there then.
   bool Append(const Graph& graph, const Node& node) {
-    std::optional<Link> link = LinkOf(graph, node);
-    if (!link && !functions_.empty() && (keeps_scales_ || !output_exponents_.empty())) {
-      link = ScaledSum(graph, node, y_, output_exponents_.empty() ? nullptr : &output_exponents_);
-    }
+    std::optional<FunctionLink> link;
+    if (!output_exponents_.empty()) link = ScaledSum(graph, node, y_, &output_exponents_);
+    if (!link) link = LinkOf(graph, node);
+    if (!link && !functions_.empty() && keeps_scales_) link = ScaledSum(graph, node, y_, nullptr);
     if (!link || !(functions_.empty() || link->x == y_)) return false;
     // What the chain hands on and what the function reads must be scaled alike.
     if (!keeps_scales_ && !link->keeps_scales && output_exponents_ != link->input_exponents)
       return false;
-    Link whole{functions_.empty() ? link->x : x_, {}};
+    FunctionLink whole{functions_.empty() ? link->x : x_, {}};
     whole.input_exponents = keeps_scales_ ? link->input_exponents : input_exponents_;
     whole.output_exponents = link->keeps_scales ? output_exponents_ : link->output_exponents;
     if (!FitsTables(whole)) return false;
@@ -156,7 +101,7 @@ class Chain {
   }
 
  private:
-  static bool FitsTables(const Link& link) {
+  static bool FitsTables(const FunctionLink& link) {
     return CountTables({link.x, {}, link.input_exponents, link.output_exponents}) <= kMostTables;
   }
 
@@ -175,12 +120,13 @@ class ChainFinder {
         options_(options),
         others_(others),
         given_(given),
-        consumers_(graph.Consumers()),
+        edges_{graph},
         is_output_(graph.value_count(), false) {
     for (ValueId id : graph.outputs) is_output_[id.index()] = true;
   }
 
   FunctionChains Run() {
+    TakeRegions();
     for (size_t n = 0; n < graph_.nodes().size(); ++n) {
       if (chains_.taken.contains(n) || chains_.of.contains(n)) continue;
       std::vector<size_t> chain = From(n);
@@ -193,6 +139,21 @@ class ChainFinder {
   }
 
  private:
+  // From the end of the graph on, so that each is as large as it can be.
+  void TakeRegions() {
+    const auto may_vanish = [&](ValueId id) {
+      return !is_output_[id.index()] && !given_.contains(graph_.value(id).name);
+    };
+    for (size_t n = graph_.nodes().size(); n-- > 0;) {
+      if (chains_.taken.contains(n)) continue;
+      std::vector<size_t> region = FindFunctionRegion(
+          edges_, n, [&](size_t node) { return MayChange(node); }, may_vanish);
+      if (region.empty()) continue;
+      chains_.taken.insert(region.begin(), region.end() - 1);
+      chains_.of[n] = std::move(region);
+    }
+  }
+
   bool MayChange(size_t n) const {
     if (plan_.forms[n] != NodeForm::kInteger || others_.contains(n)) return false;
     const LayerConfig layer = LayerOf(graph_, graph_.nodes()[n], options_.config);
@@ -203,6 +164,7 @@ class ChainFinder {
     Chain chain;
     std::vector<size_t> nodes;
     for (std::optional<size_t> next = n; next && MayChange(*next); next = After(nodes.back())) {
+      if (chains_.taken.contains(*next) || chains_.of.contains(*next)) break;
       if (!chain.Append(graph_, graph_.nodes()[*next])) break;
       nodes.push_back(*next);
     }
@@ -212,7 +174,7 @@ class ChainFinder {
   // The only reader of what the node makes, when that need not be a tensor.
   std::optional<size_t> After(size_t n) const {
     const ValueId y = graph_.nodes()[n].outputs[0];
-    const auto& readers = consumers_[y.index()];
+    const auto& readers = edges_.consumers[y.index()];
     if (readers.size() != 1 || is_output_[y.index()] || given_.contains(graph_.value(y).name))
       return {};
     return static_cast<size_t>(readers[0].index());
@@ -230,7 +192,7 @@ class ChainFinder {
   const QuantizeOptions& options_;
   const std::set<size_t>& others_;
   const std::set<std::string>& given_;
-  const std::vector<std::vector<NodeId>> consumers_;
+  const GraphEdges edges_;
   std::vector<bool> is_output_;
   FunctionChains chains_;
 };
@@ -245,6 +207,7 @@ FunctionChains FindFunctionChains(const Graph& graph, const QuantizationPlan& pl
 }
 
 ValueFunction FunctionOfChain(const Graph& graph, const std::vector<size_t>& nodes) {
+  if (IsFunctionRegion(graph, nodes)) return FunctionOfRegion(graph, nodes);
   Chain chain;
   for (const size_t n : nodes) {
     RSHIFT_REQUIRE(chain.Append(graph, graph.nodes()[n]), ErrorCode::kInternal, "node '",

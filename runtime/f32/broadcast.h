@@ -7,11 +7,11 @@
 #include <initializer_list>
 
 #include "base/shape.h"
+#include "isa/max_rank.h"
 #include "runtime/step.h"
 
 namespace rshift::f32 {
 
-inline constexpr int kMaxRank = 8;
 inline constexpr int kMaxOperands = 3;
 
 // Dimensions are merged where every operand allows it: equal shapes become one dimension, a bias

@@ -235,6 +235,22 @@ TEST(Layout, PatchEmbeddingNeedsNoTranspose) {
   Checked(net.Done({net.Like(LayerNorm{2}, {tokens, net.Random({6}), net.Random({6})}, "out")}), 0);
 }
 
+// Hiera's order of tokens: three times, 2 x 2 neighbours go apart. One Transpose of the whole would
+// have 9 dimensions.
+TEST(Layout, TransposesOfMoreThan8DimensionsStaySeveral) {
+  Net net;
+  ValueId tokens = net.Input("x", {1, 16, 16, 3});
+  for (int64_t count = 1, size = 16; count < 64; count *= 4, size /= 2) {
+    const ValueId split = net.ReshapeTo(tokens, {count, size / 2, 2, size / 2, 2, 3});
+    const ValueId moved = net.TransposeOf(split, {0, 2, 4, 1, 3, 5});
+    tokens = net.ReshapeTo(moved, {count * 4, size / 2, size / 2, 3});
+  }
+  const ValueId rows = net.ReshapeTo(tokens, {1, 256, 3});
+  const Graph after = Checked(
+      net.Done({net.Like(LayerNorm{2}, {rows, net.Random({3}), net.Random({3})}, "out")}), 2);
+  for (int i = 0; i < after.value_count(); ++i) EXPECT_LE(after.value(ValueId(i)).shape.size(), 8u);
+}
+
 TEST(Layout, InputThatIsOutputAndEmptyGraph) {
   Net net;
   const ValueId x = net.Input("x", {2, 3, 5, 7});

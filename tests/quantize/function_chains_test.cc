@@ -78,6 +78,86 @@ TEST(FunctionChainsTest, OtherProfilesKeepTheirOperators) {
   for (const char* name : {"a", "b", "c", "y"}) EXPECT_TRUE(r.graph.FindValue(name).valid());
 }
 
+// x - Tanh(x), then its square, as a product with itself, and a sum.
+struct Region {
+  LittleGraph little{7};
+  ValueId x, tanh, rest;
+  explicit Region(bool tanh_is_output = false) {
+    x = little.Input("x", kShape, -3, 4);
+    tanh = little.Add("tanh", Unary{UnaryOp::kTanh}, {x}, kShape);
+    rest = little.Add("rest", Binary{BinaryOp::kSub, {}}, {x, tanh}, kShape);
+    const ValueId square = little.Add("square", Binary{BinaryOp::kMul, {}}, {rest, rest}, kShape);
+    little.Output(little.Add("y", Binary{BinaryOp::kSub, {}},
+                             {square, little.Constant("s", {}, {0.25f})}, kShape));
+    if (tanh_is_output) little.Output(tanh);
+  }
+};
+
+TEST(FunctionRegionsTest, OfOneValueAreOneTableRoundedOnce) {
+  for (QuantMode mode : kModes) {
+    Region region;
+    const QuantizeResult r =
+        QuantizeGraph(region.little.graph(), region.little.Calibrate(), Mode(mode));
+    EXPECT_EQ(Count<QTable>(r.graph), 1);
+    EXPECT_EQ(r.graph.nodes().size(), 3u);
+    EXPECT_LE(OwnError(region.little, r, "y"), 0.501);
+  }
+}
+
+// A product and a sum that passes have written for each channel, with one number all the same.
+TEST(FunctionChainsTest, ConstantsOfEqualElementsAreOneNumber) {
+  for (const float last : {0.5f, 0.625f}) {
+    LittleGraph little(7);
+    const ValueId x = little.Input("x", kShape, -3, 4);
+    const ValueId a = little.Add("a", Unary{UnaryOp::kTanh}, {x}, kShape);
+    const ValueId m = little.Constant("m", {4}, {0.5f, 0.5f, 0.5f, last});
+    const ValueId b = little.Add("b", Binary{BinaryOp::kMul, {}}, {a, m}, kShape);
+    const ValueId s = little.Constant("s", {4}, {0.25f, 0.25f, 0.25f, 0.25f});
+    little.Output(little.Add("y", Binary{BinaryOp::kAdd, {}}, {s, b}, kShape));
+    const QuantizeResult r =
+        QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
+    EXPECT_EQ(r.graph.nodes().size(), last == 0.5f ? 3u : 4u);
+  }
+}
+
+TEST(FunctionRegionsTest, SixteenBits) {
+  Region region;
+  QuantizeOptions options = Mode(QuantMode::kSymmetric);
+  options.activation_bits = 16;
+  const QuantizeResult r = QuantizeGraph(region.little.graph(), region.little.Calibrate(), options);
+  EXPECT_EQ(Count<QTableS16>(r.graph), 1);
+  EXPECT_EQ(r.graph.nodes().size(), 3u);
+  EXPECT_LE(OwnError(region.little, r, "y"), 1.01);
+}
+
+// Tanh stays where others read it, or where the user says something of it; what is behind the
+// difference is a function of that, then.
+TEST(FunctionRegionsTest, WhatOthersReadOrTheUserSetsStays) {
+  Region output(/*tanh_is_output=*/true);
+  QuantizeResult r =
+      QuantizeGraph(output.little.graph(), output.little.Calibrate(), Mode(QuantMode::kSymmetric));
+  EXPECT_TRUE(r.graph.FindValue("rest").valid());
+  EXPECT_FALSE(r.graph.FindValue("square").valid());
+  EXPECT_EQ(Count<QTable>(r.graph), 2);
+  Region set;
+  QuantizeOptions options = Mode(QuantMode::kSymmetric);
+  options.config.layers["tanh"].threshold = 1.0f;
+  r = QuantizeGraph(set.little.graph(), set.little.Calibrate(), options);
+  EXPECT_TRUE(r.graph.FindValue("tanh").valid());
+  EXPECT_EQ(Count<QTable>(r.graph), 2);
+}
+
+TEST(FunctionRegionsTest, TwoValuesAreNoFunctionOfOne) {
+  LittleGraph little(7);
+  const ValueId x = little.Input("x", kShape, -3, 4), z = little.Input("z", kShape, -1, 1);
+  const ValueId a = little.Add("a", Unary{UnaryOp::kTanh}, {x}, kShape);
+  const ValueId b = little.Add("b", Binary{BinaryOp::kMul, {}}, {a, z}, kShape);
+  little.Output(little.Add("y", Binary{BinaryOp::kAdd, {}}, {a, b}, kShape));
+  const QuantizeResult r =
+      QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
+  for (const char* name : {"a", "b", "y"}) EXPECT_TRUE(r.graph.FindValue(name).valid());
+}
+
 // Channels whose scales equalization has chosen.
 TEST(FunctionChainsTest, ExponentsOfChannels) {
   LittleGraph little(9);
