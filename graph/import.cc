@@ -89,25 +89,18 @@ bool IsOnnx(std::span<const uint8_t> bytes) { return !IsTflite(bytes) && !openvi
 onnx::ModelProto ReadModel(std::span<const uint8_t> bytes, const Place& place,
                            const ImportOptions& options) {
   if (openvino::IsIr(bytes)) return TranslateIr(bytes, place.folder, place.file);
-  const bool opens = !options.input_shapes.empty() || !options.recorded_shapes.empty();
+  const bool opens = !options.input_shapes.empty() || !options.recorded.shapes.empty();
   return IsTflite(bytes) ? TranslateTflite(bytes, opens) : ParseModel(bytes);
-}
-
-// Recorded shapes as if the user had given them.
-ImportOptions WithRecordedShapes(ImportOptions options, const onnx::GraphProto& graph) {
-  for (const auto& input : graph.input()) {
-    const auto recorded = options.recorded_shapes.find(input.name());
-    if (recorded != options.recorded_shapes.end() && !options.bound_inputs.contains(input.name()))
-      options.input_shapes.insert(*recorded);
-  }
-  return options;
 }
 
 // Imports whatever can be; what lies behind an unsupported node is judged by its type alone.
 Imported ImportModel(std::span<const uint8_t> bytes, const Place& place, const ImportOptions& given,
                      bool lenient) {
-  onnx::ModelProto model = ReadModel(bytes, place, given);
-  const ImportOptions options = WithRecordedShapes(given, model.graph());
+  const std::string sha256 = Sha256Hex(bytes);
+  ImportOptions options = given;
+  if (!given.recorded.model_sha256.empty() && given.recorded.model_sha256 != sha256)
+    options.recorded = {};
+  onnx::ModelProto model = ReadModel(bytes, place, options);
   if (options.note && IsTflite(bytes) && !model.doc_string().empty())
     options.note(model.doc_string());
   const AppendedModel appended(options, &model);
@@ -120,7 +113,7 @@ Imported ImportModel(std::span<const uint8_t> bytes, const Place& place, const I
   state.external.folder = place.folder;
   state.external.outputs = options.outputs;
   state.graph.name = graph.name();
-  state.graph.sha256 = Sha256Hex(bytes);
+  state.graph.sha256 = sha256;
   const std::vector<int> order = OrderNodes(graph);
   for (const auto& node : graph.node()) {
     const Refusal refusal = RefuseByType(node, model);

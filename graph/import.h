@@ -14,16 +14,23 @@
 
 namespace rshift {
 
+// What the table of a calibration says of inputs whose shape the model leaves open.
+struct RecordedShapes {
+  std::string model_sha256;  // "": of any model
+  std::map<std::string, Shape> shapes;
+};
+
 struct ImportOptions {
   std::map<std::string, Shape> input_shapes;  // --input-shape, ONNX order
-  // A calibration table's: for inputs of these names of which the two options say nothing.
-  std::map<std::string, Shape> recorded_shapes;
   std::map<std::string, Value> bound_inputs;  // --bind: name -> constant value (name may be empty)
   // --append: a model that is put behind this one. Each of its inputs is an output of this one: by
   // `append_inputs` (its input -> this one's output), by its metadata, or the one of its name. Its
   // outputs are the graph's, with those of this one that it does not read.
   std::string append;
   std::map<std::string, std::string> append_inputs;
+  // Of the model with that hash alone, for inputs that are open still by all the above; a shape
+  // that contradicts them is left out.
+  RecordedShapes recorded;
   // Files the caller is going to write: a model whose external data is one of them is refused.
   std::vector<std::string> outputs;
   // Hears what the import takes for granted: an open first dimension of an ONNX input of two and

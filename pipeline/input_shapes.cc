@@ -5,7 +5,7 @@
 namespace rshift {
 
 ImportOptions WithShapesOf(const CalibrationTable& table, ImportOptions options) {
-  options.recorded_shapes = table.input_shapes;
+  options.recorded = {table.model_sha256, table.input_shapes};
   return options;
 }
 

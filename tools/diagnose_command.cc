@@ -1,10 +1,13 @@
 // model_tool diagnose: what is wrong with a model, its data or its integer program.
+#include <algorithm>
 #include <string>
 
 #include "base/error.h"
+#include "calibrate/data/dataset.h"
 #include "pipeline/diagnose/diagnosis.h"
 #include "pipeline/diagnose/measure.h"
 #include "pipeline/usage.h"
+#include "quantize/ranges/table.h"
 #include "tools/print.h"
 #include "tools/tool_commands.h"
 
@@ -24,10 +27,27 @@ void AddOption(const std::string& name, const std::string& value, std::string* w
   if (!value.empty()) *words += Cat(words->empty() ? "" : " ", name, " ", Quoted(value));
 }
 
+// What the table says of inputs that no option names: model_calibrate has no table to read.
+void AddRecordedShapes(const DiagnoseArguments& a, const ModelArguments& model,
+                       std::string* words) {
+  if (a.calibration.empty()) return;
+  const auto named_by = [](const std::vector<std::string>& options, const std::string& input,
+                           char end) {
+    return std::any_of(options.begin(), options.end(),
+                       [&](const std::string& option) { return option.starts_with(input + end); });
+  };
+  const CalibrationTable table = ReadTable(ReadSmallText(a.calibration), a.calibration);
+  for (const auto& [input, shape] : table.input_shapes) {
+    if (!named_by(model.input_shapes, input, ':') && !named_by(model.bindings, input, '='))
+      AddOption("--input-shape", Cat(input, ":", ToString(shape)), words);
+  }
+}
+
 DiagnoseCommands Commands(const DiagnoseArguments& a, const ModelArguments& model) {
   DiagnoseCommands commands{.model = Quoted(model.path)};
   for (const std::string& shape : model.input_shapes)
     AddOption("--input-shape", shape, &commands.model);
+  AddRecordedShapes(a, model, &commands.model);
   for (const std::string& binding : model.bindings) AddOption("--bind", binding, &commands.model);
   AddOption("--append", model.append, &commands.model);
   for (const std::string& map : model.append_map) AddOption("--append-map", map, &commands.model);

@@ -68,14 +68,19 @@ std::string Describe(const Declared& declared) {
                          declared.has_shape ? Describe(declared) : "(unknown rank)"));
 }
 
-void CheckFits(const std::string& name, const Declared& declared, const Shape& shape,
-               const char* source) {
+bool Fits(const Declared& declared, const Shape& shape) {
   bool fits = !declared.has_shape || declared.dims.size() == shape.size();
   for (size_t d = 0; fits && d < declared.dims.size(); ++d) {
     fits = declared.dims[d].size < 0 || declared.dims[d].size == shape[d];
   }
-  RSHIFT_REQUIRE(fits, ErrorCode::kInvalidInput, source, " gives input ", Quoted(name),
-                 " the shape ", ToString(shape), ", but the model declares ", Describe(declared));
+  return fits;
+}
+
+void CheckFits(const std::string& name, const Declared& declared, const Shape& shape,
+               const char* source) {
+  RSHIFT_REQUIRE(Fits(declared, shape), ErrorCode::kInvalidInput, source, " gives input ",
+                 Quoted(name), " the shape ", ToString(shape), ", but the model declares ",
+                 Describe(declared));
 }
 
 using Symbols = std::map<std::string, std::pair<int64_t, std::string>>;  // size, by whom
@@ -91,6 +96,15 @@ void LearnSymbols(const std::string& name, const Declared& declared, const Shape
                    Quoted(known->second.second), " but ", shape[d], " in input ", Quoted(name),
                    "; give --input-shape and --bind that agree");
   }
+}
+
+bool Agrees(const Declared& declared, const Shape& shape, const Symbols& symbols) {
+  for (size_t d = 0; d < declared.dims.size(); ++d) {
+    const auto known = symbols.find(declared.dims[d].symbol);
+    const bool open = declared.dims[d].size < 0 && !declared.dims[d].symbol.empty();
+    if (open && known != symbols.end() && known->second.first != shape[d]) return false;
+  }
+  return true;
 }
 
 // An input of which only the first dimension is not known is taken in a batch of 1.
@@ -176,8 +190,18 @@ void AddInputs(const onnx::GraphProto& graph, const ImportOptions& options, bool
       LearnSymbols(name, declared, given->second, symbols);
     }
   }
+  std::map<std::string, Shape> shapes = options.input_shapes;
+  for (const auto& [name, declared] : open) {
+    const auto recorded = options.recorded.shapes.find(name);
+    if (recorded == options.recorded.shapes.end() || shapes.contains(name) ||
+        options.bound_inputs.contains(name) || !Fits(declared, recorded->second) ||
+        !Agrees(declared, recorded->second, symbols))
+      continue;
+    shapes.insert(*recorded);
+    LearnSymbols(name, declared, recorded->second, symbols);
+  }
   for (auto& [name, declared] : open) {
-    const bool said = options.bound_inputs.contains(name) || options.input_shapes.contains(name);
+    const bool said = options.bound_inputs.contains(name) || shapes.contains(name);
     if (!said && declared.has_shape) AssumeBatch(name, declared, options, symbols);
   }
   for (const auto& [name, declared] : open) {
@@ -195,8 +219,8 @@ void AddInputs(const onnx::GraphProto& graph, const ImportOptions& options, bool
       shape.push_back(learnt ? symbol->second.first : dim.size);
       known = known && shape.back() >= 0;
     }
-    const auto given = options.input_shapes.find(name);
-    if (given != options.input_shapes.end()) shape = given->second, known = true;
+    const auto given = shapes.find(name);
+    if (given != shapes.end()) shape = given->second, known = true;
     if (!known && lenient) continue;
     if (!known) FailOnOpenShape(name, declared);
     NumElements(shape);

@@ -45,7 +45,7 @@ ElementOrder Split(const ElementOrder& order, const Shape& dims);
 std::vector<Perm> Pieces(const Shape& coarse, const Shape& fine);
 
 // The order after an ONNX Transpose of a tensor of `shape`; nothing when the order cuts across a
-// dimension, or would have more than kMaxRank dims.
+// dimension, or would have more than kMaxRank dims (go through plain).
 std::optional<ElementOrder> AfterTranspose(const ElementOrder& order, const Shape& shape,
                                            const Perm& perm);
 

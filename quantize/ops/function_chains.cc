@@ -33,17 +33,19 @@ std::optional<std::vector<int32_t>> PowersApart(std::span<const float> numbers) 
 }
 
 // The sum with one number of which equalization has made one for each channel: b / 2^e[c]. Without
-// the exponents that x is known to have they are told from the numbers.
-std::optional<FunctionLink> ScaledSum(const Graph& graph, const Node& node, ValueId x,
+// the exponents that x is known to have they are told from the numbers, up to one for all channels.
+std::optional<FunctionLink> ScaledSum(const Graph& graph, const Node& node,
                                       const std::vector<int32_t>* known) {
   const auto* op = std::get_if<Binary>(&node.op);
-  if (op == nullptr || (op->op != BinaryOp::kAdd && op->op != BinaryOp::kSub) ||
-      !KeepsScales(op->clamp) || graph.value(x).shape != graph.value(node.outputs[0]).shape)
+  if (op == nullptr || (op->op != BinaryOp::kAdd && op->op != BinaryOp::kSub) || op->clamp.active())
     return {};
-  const int side = node.inputs[0] == x ? 1 : 0;
+  const int side = graph.value(node.inputs[0]).is_constant() ? 0 : 1;
   const Value& constant = graph.value(node.inputs[side]);
-  const int64_t channels = graph.value(x).shape.empty() ? 0 : graph.value(x).shape.back();
-  if (!constant.is_constant() || constant.dtype != DType::kF32 || constant.shape.empty() ||
+  const ValueId x = node.inputs[1 - side];
+  const Shape& shape = graph.value(x).shape;
+  const int64_t channels = shape.empty() ? 0 : shape.back();
+  if (channels == 0 || shape != graph.value(node.outputs[0]).shape || !constant.is_constant() ||
+      constant.dtype != DType::kF32 || constant.shape.empty() ||
       constant.shape.back() != channels || NumElements(constant.shape) != channels)
     return {};
   const std::span<const float> numbers = constant.constant->As<float>();
@@ -57,12 +59,24 @@ std::optional<FunctionLink> ScaledSum(const Graph& graph, const Node& node, Valu
     exponents = *known;
   }
   if (!exponents) return {};
-  const bool relu = op->clamp.active();
-  auto f = [b, side, relu, kind = op->op](double v) {
-    const double y = side == 0 ? Evaluate(kind, b, v) : Evaluate(kind, v, b);
-    return relu ? std::max(y, 0.0) : y;
+  auto f = [b, side, kind = op->op](double v) {
+    return side == 0 ? Evaluate(kind, b, v) : Evaluate(kind, v, b);
   };
   return FunctionLink{x, std::move(f), false, *exponents, *exponents};
+}
+
+// d, when second = first + d for all channels; empty exponents are zeros.
+std::optional<int32_t> Difference(const std::vector<int32_t>& first,
+                                  const std::vector<int32_t>& second) {
+  const auto at = [](const std::vector<int32_t>& exponents, size_t c) {
+    return exponents.empty() ? 0 : exponents[c];
+  };
+  const size_t channels = std::max(first.size(), second.size());
+  const int32_t difference = channels == 0 ? 0 : at(second, 0) - at(first, 0);
+  for (size_t c = 0; c < channels; ++c) {
+    if (at(second, c) - at(first, c) != difference) return {};
+  }
+  return difference;
 }
 
 // Functions behind each other.
@@ -71,13 +85,17 @@ class Chain {
   // Whether the node is a function that the chain can take up at its end; it is there then.
   bool Append(const Graph& graph, const Node& node) {
     std::optional<FunctionLink> link;
-    if (!output_exponents_.empty()) link = ScaledSum(graph, node, y_, &output_exponents_);
+    if (!output_exponents_.empty()) link = ScaledSum(graph, node, &output_exponents_);
     if (!link) link = LinkOf(graph, node);
-    if (!link && !functions_.empty() && keeps_scales_) link = ScaledSum(graph, node, y_, nullptr);
+    if (!link && keeps_scales_) link = ScaledSum(graph, node, nullptr);
     if (!link || !(functions_.empty() || link->x == y_)) return false;
-    // What the chain hands on and what the function reads must be scaled alike.
-    if (!keeps_scales_ && !link->keeps_scales && output_exponents_ != link->input_exponents)
-      return false;
+    if (!keeps_scales_ && !link->keeps_scales) {
+      // What the chain hands on and what the function reads must be scaled alike.
+      const std::optional<int32_t> shift = Difference(output_exponents_, link->input_exponents);
+      if (!shift) return false;
+      if (*shift != 0)
+        Shift(*shift, std::max(output_exponents_.size(), link->input_exponents.size()));
+    }
     FunctionLink whole{functions_.empty() ? link->x : x_, {}};
     whole.input_exponents = keeps_scales_ ? link->input_exponents : input_exponents_;
     whole.output_exponents = link->keeps_scales ? output_exponents_ : link->output_exponents;
@@ -101,6 +119,19 @@ class Chain {
   }
 
  private:
+  // The same function with `d` more in the exponents of all channels at both ends.
+  void Shift(int32_t d, size_t channels) {
+    const auto scaled_by = [](int32_t octaves) {
+      return [octaves](double v) { return std::ldexp(v, octaves); };
+    };
+    functions_.insert(functions_.begin(), scaled_by(-d));
+    functions_.emplace_back(scaled_by(d));
+    for (std::vector<int32_t>* exponents : {&input_exponents_, &output_exponents_}) {
+      exponents->resize(channels);
+      for (int32_t& exponent : *exponents) exponent += d;
+    }
+  }
+
   static bool FitsTables(const FunctionLink& link) {
     return CountTables({link.x, {}, link.input_exponents, link.output_exponents}) <= kMostTables;
   }
@@ -120,7 +151,7 @@ class ChainFinder {
         options_(options),
         others_(others),
         given_(given),
-        edges_{graph},
+        edges_(graph),
         is_output_(graph.value_count(), false) {
     for (ValueId id : graph.outputs) is_output_[id.index()] = true;
   }

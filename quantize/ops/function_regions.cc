@@ -1,6 +1,7 @@
 #include "quantize/ops/function_regions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -60,9 +61,10 @@ class Region {
     nodes_.insert(n);
     Read(step->a);
     if (step->is_pair()) Read(step->b);
+    holds_pair_ = holds_pair_ || step->is_pair();
     return true;
   }
-  bool has_one_operand() const { return operands_.size() == 1; }
+  bool is_function_of_one() const { return holds_pair_ && operands_.size() == 1; }
   // The operand whose maker is last in the graph, with that; nothing where the model's inputs are
   // all that is left.
   std::optional<std::pair<ValueId, size_t>> Last() const {
@@ -77,7 +79,11 @@ class Region {
       return nodes_.contains(static_cast<size_t>(reader.index()));
     });
   }
-  std::vector<size_t> nodes() const { return {nodes_.begin(), nodes_.end()}; }
+  size_t size() const { return nodes_.size(); }
+  // Those taken first, in the graph's order: each was behind the ones taken after it.
+  std::vector<size_t> LastNodes(size_t count) const {
+    return {std::prev(nodes_.end(), static_cast<std::ptrdiff_t>(count)), nodes_.end()};
+  }
 
  private:
   struct ById {
@@ -95,25 +101,39 @@ class Region {
 
   const GraphEdges& edges_;
   std::set<size_t> nodes_;
+  bool holds_pair_ = false;
   std::set<std::pair<int64_t, ValueId>, ById> operands_;  // by the node that makes them
 };
 
 }  // namespace
 
+GraphEdges::GraphEdges(const Graph& of)
+    : graph(of), producers(of.Producers()), consumers(of.Consumers()) {
+  for (const Node& node : graph.nodes()) {
+    bool behind = PairOf(graph, node).has_value();
+    for (const ValueId id : node.inputs) {
+      if (behind || !id.valid()) continue;
+      const NodeId maker = producers[id.index()];
+      behind = maker.valid() && behind_pairs[maker.index()] && LinkOf(graph, node).has_value();
+    }
+    behind_pairs.push_back(behind);
+  }
+}
+
 std::vector<size_t> FindFunctionRegion(const GraphEdges& edges, size_t last,
                                        const std::function<bool(size_t)>& may_change,
                                        const std::function<bool(ValueId)>& may_vanish) {
   Region region(edges);
-  if (!may_change(last) || !region.Take(last)) return {};
-  std::vector<size_t> found;
+  if (!edges.behind_pairs[last] || !may_change(last) || !region.Take(last)) return {};
+  size_t found = 0;
   while (const auto next = region.Last()) {
     const auto [value, maker] = *next;
     if (!may_vanish(value) || !region.ReadsAlone(value) || !may_change(maker)) break;
     region.Remove(value);
     if (!region.Take(maker)) break;
-    if (region.has_one_operand()) found = region.nodes();
+    if (region.is_function_of_one()) found = region.size();
   }
-  return HoldsPair(edges.graph, found) ? found : std::vector<size_t>();
+  return region.LastNodes(found);
 }
 
 bool IsFunctionRegion(const Graph& graph, const std::vector<size_t>& nodes) {

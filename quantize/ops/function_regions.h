@@ -13,9 +13,11 @@
 namespace rshift {
 
 struct GraphEdges {
+  explicit GraphEdges(const Graph& graph);
   const Graph& graph;
-  std::vector<NodeId> producers = graph.Producers();
-  std::vector<std::vector<NodeId>> consumers = graph.Consumers();
+  std::vector<NodeId> producers;
+  std::vector<std::vector<NodeId>> consumers;
+  std::vector<bool> behind_pairs;  // by node: one of two activations, or a function behind one
 };
 
 // The most nodes that end at node `last` and read one value, in order; empty when there are none

@@ -115,6 +115,28 @@ def test_the_shape_of_an_open_input_is_said_once(tmp_path):
     assert '--input-shape x:1x3x' in pipeline.fails('model_deploy', model, '--calibration', table, '-o', program)
 
 
+def test_recorded_shapes_give_way(tmp_path):
+    """To what is said of another input with the same open dimension; and those of another model say nothing."""
+    nodes = [helper.make_node('Add', ['ids', 'mask'], ['s']), helper.make_node('Tanh', ['s'], ['y'])]
+    inputs = {name: (TensorProto.FLOAT, (1, 'n')) for name in ('ids', 'mask')}
+    model, table, program = save(tmp_path / 'net.onnx', nodes, inputs, []), tmp_path / 't.yaml', tmp_path / 'net.rshift'
+    rng = np.random.default_rng(SEED)
+    np.savez(tmp_path / 'x.npz', **{name: rng.normal(0, 1, (6, 12)).astype(np.float32) for name in inputs})
+    pipeline.calibrate(model, tmp_path / 'x.npz', table, extra=('--input-shape', 'ids:1x12', '--input-shape', 'mask:1x12'))
+
+    def shapes_of(*extra):
+        pipeline.run('model_deploy', model, '--calibration', table, '-o', program, *extra)
+        return [made['shape'] for made in json.loads(pipeline.run('model_tool', 'info', program, '--json'))['inputs']]
+
+    assert shapes_of() == [[1, 12]] * 2
+    assert shapes_of('--input-shape', 'ids:1x5', '--no-check') == [[1, 5]] * 2
+    proposed = pipeline.run('model_tool', 'diagnose', model, '--calibration', table, '--dataset', tmp_path / 'x.npz')
+    assert 'model_calibrate' not in proposed or '--input-shape ids:1x12 --input-shape mask:1x12' in proposed
+    inputs = {name: (TensorProto.FLOAT, (1, 7)) for name in inputs}
+    other = save(tmp_path / 'other.onnx', nodes, inputs, [])
+    assert 'made from another model' in pipeline.fails('model_deploy', other, '--calibration', table, '-o', program)
+
+
 def batch_of_four(path):
     nodes = [helper.make_node('Conv', ['x', 'w'], ['y'])]
     return save(path, nodes, {'x': (TensorProto.FLOAT, (4, 3, 8, 8))}, [weights(5, 3, 3, 3)])

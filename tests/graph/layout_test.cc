@@ -251,6 +251,15 @@ TEST(Layout, TransposesOfMoreThan8DimensionsStaySeveral) {
   for (int i = 0; i < after.value_count(); ++i) EXPECT_LE(after.value(ValueId(i)).shape.size(), 8u);
 }
 
+// A model's own Transpose of 9 dimensions stays what it is: the writer of programs refuses it.
+TEST(Layout, ATransposeOf9DimensionsStays) {
+  Net net;
+  const Shape shape(9, 2);
+  const ValueId x = net.ReshapeTo(net.Input("x", {512}), shape);
+  const ValueId y = net.TransposeOf(x, {8, 7, 6, 5, 4, 3, 2, 1, 0}, "y");
+  Checked(net.Done({net.Like(Unary{UnaryOp::kTanh}, {net.ReshapeTo(y, {512})}, "out")}), 1);
+}
+
 TEST(Layout, InputThatIsOutputAndEmptyGraph) {
   Net net;
   const ValueId x = net.Input("x", {2, 3, 5, 7});

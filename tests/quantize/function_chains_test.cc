@@ -223,6 +223,29 @@ TEST(FunctionChainsTest, ScalesThatMeet) {
   }
 }
 
+// The exponents of a sum in front of a function are told from its numbers, up to one for all
+// channels, which the function decides: the number is 0.625 here.
+TEST(FunctionChainsTest, SumsInFrontOfScaledFunctions) {
+  for (const bool slope_before : {true, false}) {
+    for (const int32_t octaves : {0, 3, -2}) {
+      LittleGraph little(9);
+      const ValueId x = little.Input("x", kShape, -4, 4);
+      const ValueId a = slope_before ? little.Add("a", LeakyRelu{0.5f}, {x}, kShape) : x;
+      const float b = std::ldexp(0.625f, -octaves);
+      const ValueId s = little.Constant("s", {4}, {4 * b, 8 * b, b, 16 * b});
+      const ValueId sum = little.Add("sum", Binary{BinaryOp::kAdd, {}}, {a, s}, kShape);
+      Unary silu{UnaryOp::kSilu};
+      silu.input_exponents = {octaves - 2, octaves - 3, octaves, octaves - 4};
+      little.Output(little.Add("y", silu, {sum}, kShape));
+      const QuantizeResult r =
+          QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
+      EXPECT_EQ(r.graph.nodes().size(), 3u);
+      EXPECT_EQ(Count<QChannelTables>(r.graph), 1);
+      EXPECT_LE(OwnError(little, r, "y"), 0.501);
+    }
+  }
+}
+
 // 20 times 20 pairs of exponents would be more tables than a byte can number.
 TEST(FunctionChainsTest, ExponentsOfBothEndsAreTwoTables) {
   const Shape shape = {1, 1, 2, 400};
