@@ -1,6 +1,7 @@
 #include "pipeline/deploy.h"
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -115,8 +116,15 @@ class Deployer {
     result_.report.scales = std::move(taken.trace);
   }
 
+  // Before the model, whose open inputs have their shapes there. What is wrong with the table is
+  // said after what is wrong with the model and the options for it, by TakeTable().
   void ReadTable() {
-    HashedTable read = ReadGivenTable(options_);
+    HashedTable read;
+    try {
+      read = ReadGivenTable(options_);
+    } catch (const Error&) {
+      table_error_ = std::current_exception();
+    }
     table_ = std::move(read.table);
     result_.report.table = options_.table.path;
     result_.report.table_sha256 = read.sha256;
@@ -124,6 +132,7 @@ class Deployer {
   }
 
   void TakeTable() {
+    if (table_error_) std::rethrow_exception(table_error_);
     DeployReport& report = result_.report;
     CheckTableFits(options_, table_, floating_);
     if (events_.table) events_.table(table_);
@@ -384,6 +393,7 @@ class Deployer {
   Graph floating_, final_;  // final_: what the program is compiled from
   Graph weighted_;          // floating_, with integers for weights where samples chose them
   NodeBiases biases_;       // others than floating_'s
+  std::exception_ptr table_error_;
   CalibrationTable table_;  // empty when none is given
   CompileOptions compile_;
   ProgramImage image_;
