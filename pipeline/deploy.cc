@@ -1,7 +1,6 @@
 #include "pipeline/deploy.h"
 
 #include <algorithm>
-#include <exception>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -85,8 +84,8 @@ class Deployer {
     report.model = options_.model.path;
     report.output = options_.output;
     report.tolerance = options_.tolerance;
-    if (options_.table.given()) ReadTable();
-    Graph imported = ImportModel(options_.model, WithShapesOf(table_, options_.import),
+    if (options_.table.given()) given_ = ReadGivenTable(options_);
+    Graph imported = ImportModel(options_.model, WithShapesOf(given_.table, options_.import),
                                  [&](const std::string& note) { Warn(note); });
     Tell(DeployStage::kImported, imported);
     if (options_.emit_qdq || options_.emit_fakequantize) {
@@ -116,26 +115,14 @@ class Deployer {
     result_.report.scales = std::move(taken.trace);
   }
 
-  // Before the model, whose open inputs have their shapes there. What is wrong with the table is
-  // said after what is wrong with the model and the options for it, by TakeTable().
-  void ReadTable() {
-    HashedTable read;
-    try {
-      read = ReadGivenTable(options_);
-    } catch (const Error&) {
-      table_error_ = std::current_exception();
-    }
-    table_ = std::move(read.table);
-    result_.report.table = options_.table.path;
-    result_.report.table_sha256 = read.sha256;
-    result_.report.calibration_samples = table_.samples;
-  }
-
   void TakeTable() {
-    if (table_error_) std::rethrow_exception(table_error_);
     DeployReport& report = result_.report;
-    CheckTableFits(options_, table_, floating_);
+    CheckTableFits(options_, given_, floating_);
+    table_ = std::move(given_.table);
     if (events_.table) events_.table(table_);
+    report.table = options_.table.path;
+    report.table_sha256 = given_.sha256;
+    report.calibration_samples = table_.samples;
     if (!IsInteger() || table_.equalization.empty()) return;
     CheckEqualized(options_, table_);
     floating_ = Equalize(std::move(floating_), table_.equalization, TableName());
@@ -393,7 +380,7 @@ class Deployer {
   Graph floating_, final_;  // final_: what the program is compiled from
   Graph weighted_;          // floating_, with integers for weights where samples chose them
   NodeBiases biases_;       // others than floating_'s
-  std::exception_ptr table_error_;
+  HashedTable given_;       // until TakeTable()
   CalibrationTable table_;  // empty when none is given
   CompileOptions compile_;
   ProgramImage image_;

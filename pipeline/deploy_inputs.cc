@@ -73,15 +73,20 @@ QuantizeOptions ReadQuantizeOptions(const DeployOptions& options) {
 }
 
 HashedTable ReadGivenTable(const DeployOptions& options) {
-  const std::string text =
-      options.table.value ? WriteTable(*options.table.value) : ReadTextFile(options.table.path);
-  return {options.table.value ? *options.table.value : ReadTable(text, options.table.path),
-          HashOf(text)};
+  try {
+    if (options.table.value)
+      return {*options.table.value, HashOf(WriteTable(*options.table.value))};
+    const std::string text = ReadTextFile(options.table.path);
+    return {ReadTable(text, options.table.path), HashOf(text)};
+  } catch (const Error&) {
+    return {{}, "", std::current_exception()};
+  }
 }
 
-void CheckTableFits(const DeployOptions& options, const CalibrationTable& table,
-                    const Graph& graph) {
+void CheckTableFits(const DeployOptions& options, const HashedTable& given, const Graph& graph) {
+  if (given.error) std::rethrow_exception(given.error);
   const std::string where = options.table.Name("the table");
+  const CalibrationTable& table = given.table;
   RSHIFT_REQUIRE(table.model_sha256.empty() || table.model_sha256 == graph.sha256,
                  ErrorCode::kInvalidInput, where, ": made from another model (sha256 ",
                  table.model_sha256.substr(0, 12), "..., this model is ",

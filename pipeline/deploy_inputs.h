@@ -2,6 +2,7 @@
 #ifndef RSHIFT_PIPELINE_DEPLOY_INPUTS_H_
 #define RSHIFT_PIPELINE_DEPLOY_INPUTS_H_
 
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,17 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph);
 // Reads target and configuration.
 QuantizeOptions ReadQuantizeOptions(const DeployOptions& options);
 
-// The table given and the hash of its file.
+// The table given and the hash of its file. It is read before the model, whose open inputs have
+// their shapes there; what is wrong with it is said after what is wrong with the model and the
+// options.
 struct HashedTable {
   CalibrationTable table;
   std::string sha256;
+  std::exception_ptr error = nullptr;  // why there is no table
 };
 HashedTable ReadGivenTable(const DeployOptions& options);
-// Throws kInvalidInput when it is not of this model.
-void CheckTableFits(const DeployOptions& options, const CalibrationTable& table,
-                    const Graph& graph);
+// Throws `error`, and kInvalidInput when the table is not of this model.
+void CheckTableFits(const DeployOptions& options, const HashedTable& given, const Graph& graph);
 
 // Reads the scales and applies them (interop/apply_scales.h). In `table`: the one given beside
 // them; out: the whole one. `graph`: after RunPasses.

@@ -7,7 +7,7 @@
 
 namespace rshift {
 
-// Those that the user gives, with the table's for inputs of which he says nothing.
+// With the table's shapes, for inputs that the options leave open (RecordedShapes).
 ImportOptions WithShapesOf(const CalibrationTable& table, ImportOptions options);
 
 // For the tables that calibration makes: the shapes given, but for inputs bound to constants.

@@ -1,6 +1,5 @@
 // The .npy format (versions 1 to 3), little-endian; arrays in Fortran order are read, those written
-// are in C order. Not for use outside calibrate/data and
-// its tests.
+// are in C order. Not for use outside calibrate/data and its tests.
 #ifndef RSHIFT_CALIBRATE_DATA_NPY_H_
 #define RSHIFT_CALIBRATE_DATA_NPY_H_
 

@@ -47,9 +47,9 @@ class Bounds {
     const auto channels = static_cast<int64_t>(groups_.of_value[y.index()].size());
     if (!value.is_constant() || value.dtype != DType::kF32 || channels == 0) return;
     const std::span<const float> numbers = value.constant->As<float>();
-    for (int64_t c = 0; numbers.size() == 1 && c < channels; ++c) Take(y, c, numbers[0]);
-    for (size_t i = 0; numbers.size() > 1 && i < numbers.size(); ++i)
-      Take(y, static_cast<int64_t>(i) % channels, numbers[i]);
+    const auto count = static_cast<int64_t>(numbers.size());
+    for (int64_t i = 0; i < std::max(count, count == 1 ? channels : 0); ++i)
+      Take(y, i % channels, numbers[static_cast<size_t>(i % count)]);
   }
 
   void TakeProduct(const ProductWeights& product, const Node& node) {

@@ -30,14 +30,18 @@ bool IsSumOrProduct(BinaryOp op) {
   return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul;
 }
 
+std::function<double(double, double)> PairFunction(const Binary& op) {
+  const double lo = op.clamp.lo, hi = op.clamp.hi;
+  return [lo, hi, kind = op.op](double a, double b) {
+    const double y = Evaluate(kind, a, b);
+    return y < lo ? lo : y > hi ? hi : y;
+  };
+}
+
 std::function<double(double)> ScalarFunction(const Graph& graph, const Node& node, const Binary& op,
                                              int scalar) {
   const double c = graph.value(node.inputs[scalar]).constant->As<float>()[0];
-  const double lo = op.clamp.lo, hi = op.clamp.hi;
-  return [=, kind = op.op](double v) {
-    const double y = scalar == 0 ? Evaluate(kind, c, v) : Evaluate(kind, v, c);
-    return y < lo ? lo : y > hi ? hi : y;
-  };
+  return [c, scalar, f = PairFunction(op)](double v) { return scalar == 0 ? f(c, v) : f(v, c); };
 }
 
 namespace {

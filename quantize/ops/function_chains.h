@@ -1,5 +1,6 @@
-// Functions of one value behind each other as one table: HardSwish, then a product and a sum with
-// single numbers, as PaddleOCR's backbones have them behind every convolution.
+// Operators that are together a function of one value as one table: behind each other (HardSwish,
+// then a product and a sum with single numbers, as PaddleOCR's backbones have them behind every
+// convolution), or with operators of two activations among them (function_regions.h).
 #ifndef RSHIFT_QUANTIZE_OPS_FUNCTION_CHAINS_H_
 #define RSHIFT_QUANTIZE_OPS_FUNCTION_CHAINS_H_
 
@@ -21,10 +22,11 @@ struct FunctionChains {
   std::set<size_t> taken;                    // all but the last
 };
 
-// Integer nodes in the tpu profile, two and more, each the only reader of the one before; not Clips
-// alone. Nodes with a profile or multiplier bits of their own, and those on either side of a tensor
-// whose range the user has set (`given`), keep their form. `others`: nodes that stand for something
-// else already.
+// Integer nodes in the tpu profile, two and more: regions first, then what of the rest stands
+// behind each other, each the only reader of the one before, with scales of channels that meet; not
+// Clips alone. Nodes with a profile or multiplier bits of their own, and those on either side of a
+// tensor whose range the user has set (`given`), keep their form. `others`: nodes that stand for
+// something else already.
 FunctionChains FindFunctionChains(const Graph& graph, const QuantizationPlan& plan,
                                   const QuantizeOptions& options, const std::set<size_t>& others,
                                   const std::set<std::string>& given);

@@ -11,6 +11,12 @@
 namespace rshift {
 namespace {
 
+// Relu, or nothing.
+bool KeepsScales(const Clamp& clamp) {
+  return !clamp.active() ||
+         (clamp.lo == 0.0f && clamp.hi == std::numeric_limits<float>::infinity());
+}
+
 FunctionLink Leaky(ValueId x, double alpha) {
   return {x, [alpha](double v) { return v < 0 ? alpha * v : v; }, true};
 }
@@ -32,11 +38,6 @@ int NumberOperand(const Graph& graph, const Node& node) {
 }
 
 }  // namespace
-
-bool KeepsScales(const Clamp& clamp) {
-  return !clamp.active() ||
-         (clamp.lo == 0.0f && clamp.hi == std::numeric_limits<float>::infinity());
-}
 
 std::optional<FunctionLink> LinkOf(const Graph& graph, const Node& node) {
   const ValueId x = node.inputs.empty() ? ValueId() : node.inputs[0];

@@ -20,9 +20,6 @@ struct FunctionLink {
   std::vector<int32_t> input_exponents{}, output_exponents{};  // as in Unary
 };
 
-// Relu, or nothing.
-bool KeepsScales(const Clamp& clamp);
-
 // Nothing for a node that is no function of one value, or of a value that is no float.
 std::optional<FunctionLink> LinkOf(const Graph& graph, const Node& node);
 

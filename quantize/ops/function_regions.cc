@@ -29,11 +29,7 @@ std::optional<Step> PairOf(const Graph& graph, const Node& node) {
     if (operand.is_constant() || operand.dtype != DType::kF32 || operand.shape != y.shape)
       return {};
   }
-  const double lo = op->clamp.lo, hi = op->clamp.hi;
-  return Step{node.inputs[0], node.inputs[1], [=, kind = op->op](double a, double b) {
-                const double result = Evaluate(kind, a, b);
-                return result < lo ? lo : result > hi ? hi : result;
-              }};
+  return Step{node.inputs[0], node.inputs[1], PairFunction(*op)};
 }
 
 std::optional<Step> StepOf(const Graph& graph, const Node& node) {

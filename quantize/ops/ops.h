@@ -81,7 +81,9 @@ int ScalarOperand(const Graph& graph, const Node& node);
 bool IsSumOrProduct(BinaryOp op);
 // Whether a constant of floats can be numbered by bytes, without rounding any.
 bool HasFewNumbers(const Value& value);
-// What the operator and its clamp make of the activation beside that number.
+// What the operator and its clamp make of two numbers.
+std::function<double(double, double)> PairFunction(const Binary& op);
+// The same of the activation beside that number.
 std::function<double(double)> ScalarFunction(const Graph& graph, const Node& node, const Binary& op,
                                              int scalar);
 // Of EmitBinary (two_operands.cc): Max and Min; Div, Pow and Mod.

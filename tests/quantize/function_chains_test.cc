@@ -25,25 +25,33 @@ struct Chain {
   }
 };
 
-TEST(FunctionChainsTest, AreOneTableRoundedOnce) {
+// Between Quantize and Dequantize, in both modes.
+void ExpectOneTable(LittleGraph& little) {
   for (QuantMode mode : kModes) {
-    Chain chain;
-    const QuantizeResult r =
-        QuantizeGraph(chain.little.graph(), chain.little.Calibrate(), Mode(mode));
+    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
     EXPECT_EQ(Count<QTable>(r.graph), 1);
-    EXPECT_EQ(r.graph.nodes().size(), 3u);  // between Quantize and Dequantize
-    EXPECT_LE(OwnError(chain.little, r, "y"), 0.501);
+    EXPECT_EQ(r.graph.nodes().size(), 3u);
+    EXPECT_LE(OwnError(little, r, "y"), 0.501);
   }
+}
+
+void ExpectOneTableOf16Bits(LittleGraph& little) {
+  QuantizeOptions options = Mode(QuantMode::kSymmetric);
+  options.activation_bits = 16;
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), options);
+  EXPECT_EQ(Count<QTableS16>(r.graph), 1);
+  EXPECT_EQ(r.graph.nodes().size(), 3u);
+  EXPECT_LE(OwnError(little, r, "y"), 1.01);
+}
+
+TEST(FunctionChainsTest, AreOneTableRoundedOnce) {
+  Chain chain;
+  ExpectOneTable(chain.little);
 }
 
 TEST(FunctionChainsTest, SixteenBits) {
   Chain chain;
-  QuantizeOptions options = Mode(QuantMode::kSymmetric);
-  options.activation_bits = 16;
-  const QuantizeResult r = QuantizeGraph(chain.little.graph(), chain.little.Calibrate(), options);
-  EXPECT_EQ(Count<QTableS16>(r.graph), 1);
-  EXPECT_EQ(r.graph.nodes().size(), 3u);
-  EXPECT_LE(OwnError(chain.little, r, "y"), 1.01);
+  ExpectOneTableOf16Bits(chain.little);
 }
 
 TEST(FunctionChainsTest, WhatOthersReadEndsAChain) {
@@ -78,32 +86,6 @@ TEST(FunctionChainsTest, OtherProfilesKeepTheirOperators) {
   for (const char* name : {"a", "b", "c", "y"}) EXPECT_TRUE(r.graph.FindValue(name).valid());
 }
 
-// x - Tanh(x), then its square, as a product with itself, and a sum.
-struct Region {
-  LittleGraph little{7};
-  ValueId x, tanh, rest;
-  explicit Region(bool tanh_is_output = false) {
-    x = little.Input("x", kShape, -3, 4);
-    tanh = little.Add("tanh", Unary{UnaryOp::kTanh}, {x}, kShape);
-    rest = little.Add("rest", Binary{BinaryOp::kSub, {}}, {x, tanh}, kShape);
-    const ValueId square = little.Add("square", Binary{BinaryOp::kMul, {}}, {rest, rest}, kShape);
-    little.Output(little.Add("y", Binary{BinaryOp::kSub, {}},
-                             {square, little.Constant("s", {}, {0.25f})}, kShape));
-    if (tanh_is_output) little.Output(tanh);
-  }
-};
-
-TEST(FunctionRegionsTest, OfOneValueAreOneTableRoundedOnce) {
-  for (QuantMode mode : kModes) {
-    Region region;
-    const QuantizeResult r =
-        QuantizeGraph(region.little.graph(), region.little.Calibrate(), Mode(mode));
-    EXPECT_EQ(Count<QTable>(r.graph), 1);
-    EXPECT_EQ(r.graph.nodes().size(), 3u);
-    EXPECT_LE(OwnError(region.little, r, "y"), 0.501);
-  }
-}
-
 // A product and a sum that passes have written for each channel, with one number all the same.
 TEST(FunctionChainsTest, ConstantsOfEqualElementsAreOneNumber) {
   for (const float last : {0.5f, 0.625f}) {
@@ -120,14 +102,29 @@ TEST(FunctionChainsTest, ConstantsOfEqualElementsAreOneNumber) {
   }
 }
 
+// x - Tanh(x), then its square, as a product with itself, and a sum.
+struct Region {
+  LittleGraph little{7};
+  ValueId x, tanh, rest;
+  explicit Region(bool tanh_is_output = false) {
+    x = little.Input("x", kShape, -3, 4);
+    tanh = little.Add("tanh", Unary{UnaryOp::kTanh}, {x}, kShape);
+    rest = little.Add("rest", Binary{BinaryOp::kSub, {}}, {x, tanh}, kShape);
+    const ValueId square = little.Add("square", Binary{BinaryOp::kMul, {}}, {rest, rest}, kShape);
+    little.Output(little.Add("y", Binary{BinaryOp::kSub, {}},
+                             {square, little.Constant("s", {}, {0.25f})}, kShape));
+    if (tanh_is_output) little.Output(tanh);
+  }
+};
+
+TEST(FunctionRegionsTest, OfOneValueAreOneTableRoundedOnce) {
+  Region region;
+  ExpectOneTable(region.little);
+}
+
 TEST(FunctionRegionsTest, SixteenBits) {
   Region region;
-  QuantizeOptions options = Mode(QuantMode::kSymmetric);
-  options.activation_bits = 16;
-  const QuantizeResult r = QuantizeGraph(region.little.graph(), region.little.Calibrate(), options);
-  EXPECT_EQ(Count<QTableS16>(r.graph), 1);
-  EXPECT_EQ(r.graph.nodes().size(), 3u);
-  EXPECT_LE(OwnError(region.little, r, "y"), 1.01);
+  ExpectOneTableOf16Bits(region.little);
 }
 
 // Tanh stays where others read it, or where the user says something of it; what is behind the
