@@ -26,6 +26,7 @@
 #include "pipeline/search/trials.h"
 #include "quantize/equalize/apply.h"
 #include "quantize/int16_plan.h"
+#include "quantize/int16_zero_points.h"
 #include "quantize/quantize.h"
 #include "quantize/set_biases.h"
 #include "quantize/set_weights.h"
@@ -95,7 +96,11 @@ class Deployer {
     if (IsInteger()) {
       const bool keep_ranges = options_.profile == ProfileId::kOpenVino;
       split_ = SplitFakeQuantize(std::move(imported), {options_.drop_residual_round, keep_ranges});
-      imported = std::move(split_.graph);
+      CentredInt16 centred =
+          CentreInt16(std::move(split_.graph),
+                      Profile{options_.profile.value_or(ProfileId::kTpu), Variant::kByTable});
+      imported = std::move(centred.graph);
+      centred_ = std::move(centred.tensors);
     }
     floating_ = RunPasses(imported);
     Tell(DeployStage::kPasses, floating_);
@@ -155,6 +160,11 @@ class Deployer {
     final_ = RunTargetPasses(quantized.graph, quantize_.target);
     report.quantize = std::move(quantized.report);
     AddSplit(split_, &report.quantize);
+    for (const std::string& tensor : centred_) {
+      report.quantize.notes.push_back(
+          {tensor, "QuantizeLinear",
+           "of 16 bits is held about 0: its steps are up to twice the model's"});
+    }
     report.proofs = ProveIntegers(final_);
     Tell(DeployStage::kTarget, final_);
   }
@@ -375,9 +385,10 @@ class Deployer {
   WeightMethods weights_ = options_.weights;
   BiasCorrectionMode bias_correction_ = options_.bias_correction;
   QuantizeOptions quantize_;
-  SplitResult split_;       // of a model with FakeQuantize; its graph has moved on
-  Graph imported_;          // where a model is emitted
-  Graph floating_, final_;  // final_: what the program is compiled from
+  SplitResult split_;                 // of a model with FakeQuantize; its graph has moved on
+  std::vector<std::string> centred_;  // 16-bit tensors of a model whose zero points have gone
+  Graph imported_;                    // where a model is emitted
+  Graph floating_, final_;            // final_: what the program is compiled from
   Graph weighted_;          // floating_, with integers for weights where samples chose them
   NodeBiases biases_;       // others than floating_'s
   HashedTable given_;       // until TakeTable()

@@ -10,6 +10,7 @@
 #include "interop/json_file.h"
 #include "pipeline/graph_json.h"
 #include "pipeline/usage.h"
+#include "quantize/int16_zero_points.h"
 #include "quantize/plan.h"
 #include "tools/paths.h"
 #include "tools/print.h"
@@ -27,7 +28,8 @@ namespace {
 nlohmann::json GraphOf(const GraphArguments& a, const ImportOptions& import) {
   const std::vector<uint8_t> bytes = ReadFile(a.file);
   if (IsProgramFile(bytes)) return ProgramGraphJson(ReadContainer(bytes, a.file).image);
-  const Graph graph = RunPasses(SplitFakeQuantize(ImportOnnx(a.file, import), {}).graph);
+  Graph imported = SplitFakeQuantize(ImportOnnx(a.file, import), {}).graph;
+  const Graph graph = RunPasses(CentreInt16(std::move(imported), a.profile).graph);
   return ModelGraphJson(graph, MakePlan(graph, QuantizeConfig{}, a.profile));
 }
 

@@ -1,5 +1,5 @@
 """QDQ models with 16-bit integers: under profile tpu they are integers, within a unit of what ONNX Runtime computes in floats between the same
-QuantizeLinear nodes; with zero points of their own they are F32, and named."""
+QuantizeLinear nodes; with zero points of their own they are held about 0, with steps of up to twice the model's."""
 
 import gzip
 import json
@@ -15,14 +15,15 @@ import test_operators_integer
 
 SHAPE = (1, 8, 10, 12)
 KINDS = {'s16': (np.int16, 0), 'u16': (np.uint16, 32768)}
+OTHERS = {'s16 about 300': (np.int16, 300), 'u16 about 30000': (np.uint16, 30000), 'u16 from 0': (np.uint16, 0), 's16 from -32768': (np.int16, -32768)}
+MOVED = 5  # units that other steps of the inputs and of the result come to in these operators, at most
 
 
 class Net:
     """QuantizeLinear and DequantizeLinear around each operator; weights are s8, constants seeded."""
 
-    def __init__(self, kind, zero=None, seed=1):
-        self.dtype, self.zero = KINDS[kind]
-        self.zero = self.zero if zero is None else zero
+    def __init__(self, kind, seed=1):
+        self.dtype, self.zero = (KINDS | OTHERS)[kind]
         self.rng, self.nodes, self.constants, self.inputs = np.random.default_rng(seed), [], [], {}
 
     def constant(self, name, values):
@@ -183,7 +184,7 @@ def oracle(model, sample):
     return onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, sample)[0]
 
 
-@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('kind', KINDS | OTHERS)
 @pytest.mark.parametrize('name, build, units', CASES, ids=[c[0].replace(' ', '-') for c in CASES])
 def test_operator(name, build, units, kind, tmp_path, report):
     net = Net(kind, seed=sum(map(ord, name)))
@@ -191,10 +192,11 @@ def test_operator(name, build, units, kind, tmp_path, report):
     model, path, program = net.model(y), tmp_path / 'm.onnx', tmp_path / 'p.rshift'
     onnx.save(model, path)
     pipeline.run('model_deploy', path, '-o', program)
+    inputs = {'clip_f32'} if kind in OTHERS else set()  # what the model's integers cannot hold is cut off in F32
     if name == 'Mask':
-        assert set(pipeline.f32_commands(program)) == {'binary_f32', 'softmax_f32'}
+        assert set(pipeline.f32_commands(program)) - inputs == {'binary_f32', 'softmax_f32'}
     else:
-        assert set(pipeline.f32_commands(program)) <= {'where'}  # of the float class, and moves any numbers
+        assert set(pipeline.f32_commands(program)) - inputs <= {'where'}  # of the float class, and moves any numbers
     pipeline.run('model_deploy', path, '-o', tmp_path / 'f32.rshift', '--mode', 'f32')
     unit = reach / (127 if 'to 8 bits' in name else 32767)
     differ = total = 0
@@ -202,11 +204,11 @@ def test_operator(name, build, units, kind, tmp_path, report):
         sample = net.sample()
         expected = oracle(model, sample)
         steps = np.rint((pipeline.infer(program, sample, tmp_path)[y].astype(np.float64) - expected) / unit)
-        assert np.abs(steps).max() <= units
+        assert np.abs(steps).max() <= units + (MOVED if kind in OTHERS else 0)
         floating = np.rint((pipeline.infer(tmp_path / 'f32.rshift', sample, tmp_path)[y].astype(np.float64) - expected) / unit)
         assert np.abs(floating).max() <= 1 and (floating != 0).sum() <= max(4, floating.size / 20)  # sums of floats in another order
         differ, total = differ + int((steps != 0).sum()), total + steps.size
-    assert len(np.unique(expected)) >= min(50, expected.size)
+    assert len(np.unique(expected)) >= min(50, expected.size) or name == 'Div' and 'from' in kind
     report(f'16-bit QDQ {name:20} {kind}: {total} numbers, {differ} differ by a unit or two from ONNX Runtime')
 
 
@@ -221,18 +223,18 @@ def test_same_integers_everywhere(tmp_path):
     assert len(set(found)) == 1
 
 
-@pytest.mark.parametrize('kind, zero', (('s16', 300), ('u16', 30000)))
-def test_other_zero_points_are_f32_and_named(kind, zero, tmp_path):
-    """Without a calibration, which would quantize the numbers anew."""
-    net = Net(kind, zero)
+@pytest.mark.parametrize('kind', OTHERS)
+def test_other_zero_points_are_named(kind, tmp_path):
+    """Each tensor that has other steps than the model says is in the report; another profile computes in F32."""
+    net = Net(kind)
     y, _ = conv(net)
     onnx.save(net.model(y), tmp_path / 'm.onnx')
     pipeline.run('model_deploy', tmp_path / 'm.onnx', '-o', tmp_path / 'p.rshift', '--report-json', tmp_path / 'r.json')
+    report = json.loads((tmp_path / 'r.json').read_text())
+    assert [n['node'] for n in report['float_nodes']] == ['x_q__clip']  # of the network's input
+    assert [n['node'] for n in report['notes'] if 'held about 0' in n['text']] == ['x_q', 'y_q']
+    pipeline.run('model_deploy', tmp_path / 'm.onnx', '-o', tmp_path / 'p.rshift', '--profile', 'onnxruntime', '--report-json', tmp_path / 'r.json')
     assert 'y_node' in {n['node'] for n in json.loads((tmp_path / 'r.json').read_text())['float_nodes']}
-    sample = net.sample()
-    expected = oracle(net.model(y), sample)
-    steps = np.rint((pipeline.infer(tmp_path / 'p.rshift', sample, tmp_path)[y] - expected) / (8 / 32767))
-    assert np.abs(steps).max() <= 1
 
 
 def test_integers_that_others_read_are_numbers(tmp_path):
@@ -253,8 +255,9 @@ def test_integers_that_others_read_are_numbers(tmp_path):
             assert done.returncode == 1 and 'a tensor has one scale' in done.stderr
 
 
-def test_what_onnx_runtime_quantizes_to_sixteen_bits(tmp_path, report):
-    """quantize_static with QInt16 and ActivationSymmetric: a whole network in integers, next to ONNX Runtime's own numbers."""
+@pytest.mark.parametrize('kind, symmetric', (('QInt16', True), ('QInt16', False), ('QUInt16', True), ('QUInt16', False)))
+def test_what_onnx_runtime_quantizes_to_sixteen_bits(kind, symmetric, tmp_path, report):
+    """quantize_static in 16 bits: a whole network in integers, next to ONNX Runtime's own numbers."""
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
@@ -271,10 +274,10 @@ def test_what_onnx_runtime_quantizes_to_sixteen_bits(tmp_path, report):
             return next(self.left, None)
 
     quant_pre_process(str(pipeline.EXAMPLE), str(tmp_path / 'pre.onnx'), skip_symbolic_shape=True)  # BatchNormalization goes into the convolutions
-    quantize_static(str(tmp_path / 'pre.onnx'), str(tmp_path / 'q.onnx'), Reader(), quant_format=QuantFormat.QDQ, activation_type=QuantType.QInt16,
-                    weight_type=QuantType.QInt8, per_channel=True, extra_options={'ActivationSymmetric': True, 'WeightSymmetric': True})
+    quantize_static(str(tmp_path / 'pre.onnx'), str(tmp_path / 'q.onnx'), Reader(), quant_format=QuantFormat.QDQ, activation_type=getattr(QuantType, kind),
+                    weight_type=QuantType.QInt8, per_channel=True, extra_options={'ActivationSymmetric': symmetric, 'WeightSymmetric': True})
     said = pipeline.run('model_deploy', tmp_path / 'q.onnx', '-o', tmp_path / 'p.rshift')
-    assert pipeline.f32_commands(tmp_path / 'p.rshift') == {}, said
+    assert set(pipeline.f32_commands(tmp_path / 'p.rshift')) <= {'clip_f32'}, said  # of the network's input
     model = onnx.load(tmp_path / 'q.onnx')
     signal = noise = 0
     for picture in pictures[32:]:
@@ -282,5 +285,5 @@ def test_what_onnx_runtime_quantizes_to_sixteen_bits(tmp_path, report):
         found = next(iter(pipeline.infer(tmp_path / 'p.rshift', picture, tmp_path).values()))
         signal, noise = signal + float((expected ** 2).sum()), noise + float(((found - expected) ** 2).sum())
     decibels = 10 * np.log10(signal / max(noise, 1e-30))
-    report(f'quantize_static in 16 bits: {decibels:.1f} dB from ONNX Runtime')
+    report(f'quantize_static, {kind}, symmetric {symmetric}: {decibels:.1f} dB from ONNX Runtime')
     assert decibels > 60
