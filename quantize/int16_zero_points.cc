@@ -1,6 +1,7 @@
 #include "quantize/int16_zero_points.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -82,7 +83,9 @@ class Centring {
     if (round == nullptr || round->op != UnaryOp::kRound) return {};
     const std::optional<ByNumber> units =
         MadeBy(BinaryOp::kDiv, links_.Producer(rounded)->inputs[0]);
-    if (!units || zero < ends.lo || zero > ends.hi) return {};
+    if (!units || zero < ends.lo || zero > ends.hi || zero != std::nearbyint(zero)) return {};
+    if (!(units->number >= 1e-30f && units->number <= 1e30f)) return {};
+    if (graph().value(units->x).shape != graph().value(node.outputs[0]).shape) return {};
     const std::optional<std::vector<NodeId>> scalings =
         Scalings(node.outputs[0], zero, units->number);
     if (!scalings) return {};
@@ -120,6 +123,7 @@ class Centring {
       const auto known = made_.find(x);
       if (known != made_.end()) return known->second == numbers;
       const Node& node = *links_.Producer(x);
+      if (std::holds_alternative<Pad>(node.op)) return false;  // its number may lie outside
       if (!MovesInput(graph(), node) && !std::holds_alternative<MaxPool>(node.op)) return false;
       x = node.inputs[0];
     }
