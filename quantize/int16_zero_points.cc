@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "graph/passes/util.h"
@@ -16,13 +17,15 @@ namespace {
 // The numbers that a tensor of 16-bit integers can hold, and the step of those that replace it.
 struct Numbers {
   float low, high, scale;
+  bool centred;  // the zero point is in the middle: s16 saturates where they end
   bool operator==(const Numbers&) const = default;
 };
 
 Numbers NumbersOf(double scale, double zero, const Clamp& integers) {
   const double below = zero - integers.lo, above = integers.hi - zero;
+  const double steps = below == 32768 ? 1 : std::max(below, above) / 32767;
   return {static_cast<float>(-below * scale), static_cast<float>(above * scale),
-          static_cast<float>(std::max(below, above) / 32767 * scale)};
+          static_cast<float>(steps * scale), below == 32768};
 }
 
 class Centring {
@@ -84,13 +87,13 @@ class Centring {
     const std::optional<ByNumber> units =
         MadeBy(BinaryOp::kDiv, links_.Producer(rounded)->inputs[0]);
     if (!units || zero < ends.lo || zero > ends.hi || zero != std::nearbyint(zero)) return {};
-    if (!(units->number >= 1e-30f && units->number <= 1e30f)) return {};
+    const Numbers numbers = NumbersOf(units->number, zero, ends);
+    if (!std::isnormal(numbers.scale) || numbers.scale < 0) return {};
     if (graph().value(units->x).shape != graph().value(node.outputs[0]).shape) return {};
     const std::optional<std::vector<NodeId>> scalings =
         Scalings(node.outputs[0], zero, units->number);
     if (!scalings) return {};
-    return Pair{units->x, node.outputs[0], NodeId(static_cast<int32_t>(n)), *scalings,
-                NumbersOf(units->number, zero, ends)};
+    return Pair{units->x, node.outputs[0], NodeId(static_cast<int32_t>(n)), *scalings, numbers};
   }
 
   // Where all that reads the integers is (q - zero) scale: the products. None where there are no
@@ -133,8 +136,9 @@ class Centring {
   void Replace(const Pair& pair) {
     const Value before = graph().value(pair.integers);
     const Numbers& numbers = pair.numbers;
-    ValueId clipped = pair.x;
-    if (!Holds(pair.x, numbers)) {
+    ValueId& clipped = clipped_[{pair.x, numbers.low, numbers.high}];
+    if (numbers.centred || Holds(pair.x, numbers)) clipped = pair.x;
+    if (!clipped.valid()) {
       Value value = graph().value(pair.x);
       value.name = links_.TakeName(before.name + "__clipped");
       clipped = graph().AddValue(std::move(value));
@@ -155,12 +159,14 @@ class Centring {
       node.inputs = {pair.integers};
       made_[node.outputs[0]] = numbers;
     }
-    result_.tensors.push_back(before.name);
+    if (!numbers.centred) result_.tensors.push_back(before.name);
   }
 
   CentredInt16 result_;
   Links links_;
   std::map<ValueId, Numbers> made_;  // by the value that is dequantized
+  // By what is clipped and its ends: one for all pairs that read a value.
+  std::map<std::tuple<ValueId, float, float>, ValueId> clipped_;
 };
 
 }  // namespace

@@ -20,7 +20,8 @@ struct CentredInt16 {
 // than the middle, and the DequantizeLinear that read them, are arithmetic on F32 numbers
 // (NUMERICS.md section 20). Where `profile` holds a model's 16-bit integers each such pair becomes
 // a Clip to the numbers that the model's integers stand for, a Quantize to s16 with zero point 0,
-// and a Dequantize. A tensor that anything else reads stays as it is.
+// and a Dequantize, whatever reads the numbers. Integers that anything else reads stay as they are.
+// A zero point in the middle, where the import left such a pair, keeps the model's scale.
 CentredInt16 CentreInt16(Graph graph, const Profile& profile);
 
 }  // namespace rshift

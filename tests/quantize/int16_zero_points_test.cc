@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "tests/quantize/little_graph.h"
 
@@ -17,16 +18,16 @@ const Shape kShape = {2, 3};
 class Trips {
  public:
   ValueId Integers(const std::string& name, ValueId x, float zero, float lo, float levels = 65536) {
-    ValueId q = little.Add(name + "_units", Binary{BinaryOp::kDiv, {}}, {x, Number(kScale)}, shape);
+    ValueId q = little.Add(name + "_units", Binary{BinaryOp::kDiv, {}}, {x, Number(scale)}, shape);
     q = little.Add(name + "_round", Unary{UnaryOp::kRound}, {q}, shape);
     if (zero != 0)
       q = little.Add(name + "_sum", Binary{BinaryOp::kAdd, {}}, {q, Number(zero)}, shape);
     return little.Add(name, Clip{{lo, lo + levels - 1}}, {q}, shape);
   }
-  ValueId Reals(const std::string& name, ValueId q, float zero, float scale = kScale) {
+  ValueId Reals(const std::string& name, ValueId q, float zero, float step = kScale) {
     if (zero != 0)
       q = little.Add(name + "_off", Binary{BinaryOp::kSub, {}}, {q, Number(zero)}, shape);
-    return little.Add(name, Binary{BinaryOp::kMul, {}}, {q, Number(scale)}, shape);
+    return little.Add(name, Binary{BinaryOp::kMul, {}}, {q, Number(step)}, shape);
   }
   ValueId Number(float number) {
     return little.Constant("number" + std::to_string(numbers_++), {}, {number});
@@ -34,6 +35,7 @@ class Trips {
 
   LittleGraph little;
   Shape shape = kShape;
+  float scale = kScale;  // of Integers()
 
  private:
   int numbers_ = 0;
@@ -77,6 +79,53 @@ TEST(Int16ZeroPointsTest, OneClipIsEnoughForNumbersThatMove) {
   EXPECT_EQ(Count<Clip>(centred.graph), 1);
   EXPECT_EQ(Count<Quantize>(centred.graph), 2);
   EXPECT_EQ(centred.tensors, (std::vector<std::string>{"q", "r"}));
+}
+
+TEST(Int16ZeroPointsTest, WhatAPadAddsIsCutOffAgain) {
+  Trips trips;
+  ValueId q = trips.Integers("q", trips.little.Input("x", kShape), 0, 0);
+  trips.shape = {2, 4};
+  const ValueId moved =
+      trips.little.Add("moved", Pad{.before = {0, 0}, .after = {0, 1}, .value = -2},
+                       {trips.Reals("a", q, 0)}, trips.shape);
+  q = trips.Integers("r", moved, 0, 0);
+  trips.little.Output(trips.Reals("y", q, 0));
+  EXPECT_EQ(Count<Clip>(CentreInt16(trips.little.graph(), Profile{}).graph), 2);
+}
+
+TEST(Int16ZeroPointsTest, PairsOfOneValueShareAClip) {
+  Trips trips;
+  const ValueId x = trips.little.Input("x", kShape);
+  trips.little.Output(trips.Reals("y", trips.Integers("q", x, 7, 0), 7));
+  trips.little.Output(trips.Reals("z", trips.Integers("r", x, 7, 0), 7));
+  const CentredInt16 centred = CentreInt16(trips.little.graph(), Profile{});
+  EXPECT_EQ(Count<Clip>(centred.graph), 1);
+  EXPECT_EQ(Count<Quantize>(centred.graph), 2);
+}
+
+TEST(Int16ZeroPointsTest, AZeroPointInTheMiddleKeepsTheModelsScale) {
+  for (const auto& [zero, lo] : {std::pair(32768.0f, 0.0f), std::pair(0.0f, -32768.0f)}) {
+    Trips trips;
+    const ValueId q = trips.Integers("q", trips.little.Input("x", kShape), zero, lo);
+    trips.little.Output(trips.Reals("y", q, zero));
+    const CentredInt16 centred = CentreInt16(trips.little.graph(), Profile{});
+    EXPECT_EQ(Count<Clip>(centred.graph), 0);
+    EXPECT_EQ(centred.graph.value(centred.graph.FindValue("q")).quant, (QuantParams{kScale, 0}));
+    EXPECT_TRUE(centred.tensors.empty());
+  }
+}
+
+// Arithmetic that somebody wrote by hand.
+TEST(Int16ZeroPointsTest, NumbersThatAreNoScaleOrZeroPointStay) {
+  for (const auto& [scale, zero] :
+       {std::pair(-1e-4f, 7.0f), std::pair(0.0f, 7.0f), std::pair(kScale, 0.5f)}) {
+    Trips trips;
+    trips.scale = scale;
+    const ValueId q = trips.Integers("q", trips.little.Input("x", kShape), zero, 0);
+    trips.little.Output(trips.Reals("y", q, zero, scale));
+    const CentredInt16 centred = CentreInt16(trips.little.graph(), Profile{});
+    EXPECT_EQ(Count<Quantize>(centred.graph), 0) << scale << " " << zero;
+  }
 }
 
 TEST(Int16ZeroPointsTest, WhatIsReadOtherwiseStays) {
