@@ -129,7 +129,10 @@ class Trials {
 
   void Try(const CalibrationTable& table, const QuantizeOptions& options, Trial trial) {
     try {
-      const QuantizeResult quantized = QuantizeGraph(deployment_.floating, table, options);
+      // Other profiles hold a model's own integers differently, so they start from the model.
+      const bool same = options.profile.id == deployment_.options.profile.id;
+      const QuantizeResult quantized =
+          QuantizeGraph(same ? deployment_.floating : deployment_.model, table, options);
       const Program program =
           CompileProgram(RunTargetPasses(quantized.graph, options.target), "trial");
       const auto outputs = CompareOutputs(RunOutputs(program, samples_, threads_), reference_);
@@ -201,10 +204,10 @@ void Check(const Deployment& deployment, const Dataset& samples, const CheckRequ
            const ProgressFunction& progress, CheckResult* result) {
   const int threads = request.threads;
   Verdict& verdict = result->verdict;
-  const Program floating = CompileProgram(deployment.floating, "float program");
+  const Program floating = CompileProgram(deployment.model, "float program");
   const Program integer = Program::FromBytes(deployment.bytes, "the program", Limits::None());
   std::vector<OutputValues> reference = RunOutputs(floating, samples, threads);
-  SetBounds(deployment.floating, reference);
+  SetBounds(deployment.model, reference);
   verdict.outputs = CompareOutputs(RunOutputs(integer, samples, threads), reference);
   verdict.boxes = CompareBoxes(integer, floating, samples, threads);
   if (result->layers.empty()) {

@@ -19,7 +19,11 @@ namespace rshift {
 
 // A model and how it was quantized.
 struct Deployment {
-  const Graph& floating;  // after RunPasses
+  // What the model computes, after RunPasses: what outputs are compared with.
+  const Graph& model;
+  // What `integer` was made from: `model`, or that with other steps of 16-bit integers
+  // (pipeline/model_integers.h). Its tensors are compared layer by layer.
+  const Graph& floating;
   const Graph& integer;
   const CalibrationTable& table;  // empty for a model with its own parameters
   const QuantizeOptions& options;

@@ -21,12 +21,12 @@
 #include "pipeline/deploy_inputs.h"
 #include "pipeline/deploy_preprocess.h"
 #include "pipeline/input_shapes.h"
+#include "pipeline/model_integers.h"
 #include "pipeline/own_program.h"
 #include "pipeline/program_interface.h"
 #include "pipeline/search/trials.h"
 #include "quantize/equalize/apply.h"
 #include "quantize/int16_plan.h"
-#include "quantize/int16_zero_points.h"
 #include "quantize/quantize.h"
 #include "quantize/set_biases.h"
 #include "quantize/set_weights.h"
@@ -35,23 +35,6 @@
 
 namespace rshift {
 namespace {
-
-RangeChange ChangeOf(const TunedRange& tuned) {
-  const std::string channel = tuned.channel < 0 ? "" : Cat(" channel ", tuned.channel);
-  const auto range = [](float low, float high) {
-    return ValueRange{.threshold = std::max(-low, high), .low = low, .high = high};
-  };
-  return {tuned.tensor + channel, "FakeQuantize", "widened so that its zero point is an integer",
-          range(tuned.low, tuned.high), range(tuned.tuned_low, tuned.tuned_high)};
-}
-
-void AddSplit(const SplitResult& split, QuantizeReport* report) {
-  for (const TunedRange& tuned : split.tuned) report->range_changes.push_back(ChangeOf(tuned));
-  for (const std::string& tensor : split.unrounded) {
-    report->notes.push_back({tensor, "FakeQuantize",
-                             "is not rounded before the Add behind it (--drop-residual-round)"});
-  }
-}
 
 // "conv1=tflite d1; conv2=caffe2"; "" where every node has the model's.
 std::string LayerProfiles(const std::vector<QuantizeReport::NodeProfile>& profiles) {
@@ -95,12 +78,11 @@ class Deployer {
     }
     if (IsInteger()) {
       const bool keep_ranges = options_.profile == ProfileId::kOpenVino;
-      split_ = SplitFakeQuantize(std::move(imported), {options_.drop_residual_round, keep_ranges});
-      CentredInt16 centred =
-          CentreInt16(std::move(split_.graph),
-                      Profile{options_.profile.value_or(ProfileId::kTpu), Variant::kByTable});
-      imported = std::move(centred.graph);
-      centred_ = std::move(centred.tensors);
+      const Profile profile{options_.profile.value_or(ProfileId::kTpu), Variant::kByTable};
+      integers_ = TakeModelIntegers(std::move(imported), profile,
+                                    {options_.drop_residual_round, keep_ranges});
+      imported = std::move(integers_.graph);
+      if (integers_.with_own_steps) model_ = RunPasses(*std::move(integers_.with_own_steps));
     }
     floating_ = RunPasses(imported);
     Tell(DeployStage::kPasses, floating_);
@@ -159,12 +141,7 @@ class Deployer {
       result_.fakequantize = ExportFakeQuantize(imported_, quantized.graph, biases_);
     final_ = RunTargetPasses(quantized.graph, quantize_.target);
     report.quantize = std::move(quantized.report);
-    AddSplit(split_, &report.quantize);
-    for (const std::string& tensor : centred_) {
-      report.quantize.notes.push_back(
-          {tensor, "QuantizeLinear",
-           "of 16 bits is held about 0: its steps are up to twice the model's"});
-    }
+    integers_.Describe(&report.quantize);
     report.proofs = ProveIntegers(final_);
     Tell(DeployStage::kTarget, final_);
   }
@@ -287,7 +264,11 @@ class Deployer {
     const bool has_test = !options_.test_input.empty() || !options_.test_samples.empty();
     if (!IsInteger() || !(options_.check || has_test || options_.sensitivity)) return;
     RegisterFloatLibrary();
-    const Deployment deployment{floating_, final_, table_, quantize_,
+    const Deployment deployment{model_ ? *model_ : floating_,
+                                floating_,
+                                final_,
+                                table_,
+                                quantize_,
                                 checked_.empty() ? result_.program : checked_};
     const CheckRequest request{.check = options_.check,
                                .samples = options_.check_samples,
@@ -385,14 +366,14 @@ class Deployer {
   WeightMethods weights_ = options_.weights;
   BiasCorrectionMode bias_correction_ = options_.bias_correction;
   QuantizeOptions quantize_;
-  SplitResult split_;                 // of a model with FakeQuantize; its graph has moved on
-  std::vector<std::string> centred_;  // 16-bit tensors of a model whose zero points have gone
-  Graph imported_;                    // where a model is emitted
-  Graph floating_, final_;            // final_: what the program is compiled from
-  Graph weighted_;          // floating_, with integers for weights where samples chose them
-  NodeBiases biases_;       // others than floating_'s
-  HashedTable given_;       // until TakeTable()
-  CalibrationTable table_;  // empty when none is given
+  ModelIntegers integers_;      // its graphs have moved on
+  std::optional<Graph> model_;  // as floating_, where that has other steps than the model
+  Graph imported_;              // where a model is emitted
+  Graph floating_, final_;      // final_: what the program is compiled from
+  Graph weighted_;              // floating_, with integers for weights where samples chose them
+  NodeBiases biases_;           // others than floating_'s
+  HashedTable given_;           // until TakeTable()
+  CalibrationTable table_;      // empty when none is given
   CompileOptions compile_;
   ProgramImage image_;
   std::vector<uint8_t> checked_;  // with f32 inputs and outputs; empty: result_.program has them

@@ -162,10 +162,10 @@ class LayerRanking {
  public:
   LayerRanking(const Deployment& deployment, const Dataset& samples, Sensitivity* found)
       : deployment_(deployment), samples_(samples), found_(*found) {
-    const Program floating = Program::FromBytes(WriteContainer(Compile(deployment.floating)),
+    const Program floating = Program::FromBytes(WriteContainer(Compile(deployment.model)),
                                                 "float program", Limits::None());
     reference_ = RunOutputs(floating, samples, 1);
-    SetBounds(deployment.floating, reference_);
+    SetBounds(deployment.model, reference_);
   }
 
   // Keeps these; whether that is enough.

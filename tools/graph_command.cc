@@ -6,11 +6,10 @@
 #include "codegen/container/layout.h"
 #include "graph/import.h"
 #include "graph/passes/passes.h"
-#include "graph/passes/split_fake_quantize.h"
 #include "interop/json_file.h"
 #include "pipeline/graph_json.h"
+#include "pipeline/model_integers.h"
 #include "pipeline/usage.h"
-#include "quantize/int16_zero_points.h"
 #include "quantize/plan.h"
 #include "tools/paths.h"
 #include "tools/print.h"
@@ -28,8 +27,7 @@ namespace {
 nlohmann::json GraphOf(const GraphArguments& a, const ImportOptions& import) {
   const std::vector<uint8_t> bytes = ReadFile(a.file);
   if (IsProgramFile(bytes)) return ProgramGraphJson(ReadContainer(bytes, a.file).image);
-  Graph imported = SplitFakeQuantize(ImportOnnx(a.file, import), {}).graph;
-  const Graph graph = RunPasses(CentreInt16(std::move(imported), a.profile).graph);
+  const Graph graph = RunPasses(TakeModelIntegers(ImportOnnx(a.file, import), a.profile).graph);
   return ModelGraphJson(graph, MakePlan(graph, QuantizeConfig{}, a.profile));
 }
 

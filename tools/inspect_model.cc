@@ -5,8 +5,7 @@
 
 #include "base/error.h"
 #include "graph/passes/passes.h"
-#include "graph/passes/split_fake_quantize.h"
-#include "quantize/int16_zero_points.h"
+#include "pipeline/model_integers.h"
 #include "quantize/ops/ops.h"
 #include "quantize/plan.h"
 #include "tools/print.h"
@@ -73,8 +72,8 @@ Forecast Foresee(const Graph& graph, const Profile& profile) {
 std::optional<Forecast> Foresee(const std::string& model, const ImportOptions& options,
                                 const Profile& profile, std::string& why) {
   try {
-    Graph imported = SplitFakeQuantize(ImportOnnx(model, options), {}).graph;
-    return Foresee(RunPasses(CentreInt16(std::move(imported), profile).graph), profile);
+    return Foresee(RunPasses(TakeModelIntegers(ImportOnnx(model, options), profile).graph),
+                   profile);
   } catch (const Error& error) {
     why = error.what();
     return std::nullopt;

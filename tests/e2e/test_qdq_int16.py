@@ -237,6 +237,21 @@ def test_other_zero_points_are_named(kind, tmp_path):
     assert 'y_node' in {n['node'] for n in json.loads((tmp_path / 'r.json').read_text())['float_nodes']}
 
 
+def test_the_check_compares_with_the_models_own_steps(tmp_path):
+    """Not with the numbers held about 0: ONNX Runtime says the same decibels."""
+    net = Net('u16 from 0')
+    y, _ = conv(net)
+    sample = net.sample()
+    onnx.save(net.model(y), tmp_path / 'm.onnx')
+    np.savez(tmp_path / 'x.npz', **sample)
+    pipeline.run('model_deploy', tmp_path / 'm.onnx', '-o', tmp_path / 'p.rshift', '--test-input', tmp_path / 'x.npz', '--report-json', tmp_path / 'r.json')
+    expected = oracle(net.model(y), sample).astype(np.float64)
+    error = pipeline.infer(tmp_path / 'p.rshift', sample, tmp_path)[y] - expected
+    decibels = 10 * np.log10((expected ** 2).sum() / (error ** 2).sum())
+    said = json.loads((tmp_path / 'r.json').read_text())['check']['outputs'][0]['sqnr_db']
+    assert 60 < decibels < 90 and abs(said - decibels) < 1
+
+
 def test_integers_that_others_read_are_numbers(tmp_path):
     """u16 that a Cast reads, and a DequantizeLinear without the zero point: nothing is off by 32768 steps."""
     scale, point = numpy_helper.from_array(np.float32(1e-4), 's'), numpy_helper.from_array(np.uint16(32768), 'z')
@@ -255,8 +270,9 @@ def test_integers_that_others_read_are_numbers(tmp_path):
             assert done.returncode == 1 and 'a tensor has one scale' in done.stderr
 
 
+@pytest.mark.parametrize('dedicated', (False, True))
 @pytest.mark.parametrize('kind, symmetric', (('QInt16', True), ('QInt16', False), ('QUInt16', True), ('QUInt16', False)))
-def test_what_onnx_runtime_quantizes_to_sixteen_bits(kind, symmetric, tmp_path, report):
+def test_what_onnx_runtime_quantizes_to_sixteen_bits(kind, symmetric, dedicated, tmp_path, report):
     """quantize_static in 16 bits: a whole network in integers, next to ONNX Runtime's own numbers."""
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
     from onnxruntime.quantization.shape_inference import quant_pre_process
@@ -275,7 +291,7 @@ def test_what_onnx_runtime_quantizes_to_sixteen_bits(kind, symmetric, tmp_path, 
 
     quant_pre_process(str(pipeline.EXAMPLE), str(tmp_path / 'pre.onnx'), skip_symbolic_shape=True)  # BatchNormalization goes into the convolutions
     quantize_static(str(tmp_path / 'pre.onnx'), str(tmp_path / 'q.onnx'), Reader(), quant_format=QuantFormat.QDQ, activation_type=getattr(QuantType, kind),
-                    weight_type=QuantType.QInt8, per_channel=True, extra_options={'ActivationSymmetric': symmetric, 'WeightSymmetric': True})
+                    weight_type=QuantType.QInt8, per_channel=True, extra_options={'ActivationSymmetric': symmetric, 'WeightSymmetric': True, 'DedicatedQDQPair': dedicated})
     said = pipeline.run('model_deploy', tmp_path / 'q.onnx', '-o', tmp_path / 'p.rshift')
     assert set(pipeline.f32_commands(tmp_path / 'p.rshift')) <= {'clip_f32'}, said  # of the network's input
     model = onnx.load(tmp_path / 'q.onnx')
