@@ -23,7 +23,8 @@ struct Net {
 
   Net() { RegisterFloatLibrary(); }
   Sensitivity Measure(int64_t keep) {
-    return MeasureSensitivity({little.graph(), quantized.graph, table, options, {}}, samples, keep);
+    const Graph& graph = little.graph();
+    return MeasureSensitivity({graph, graph, quantized.graph, table, options, {}}, samples, keep);
   }
   // Quality of the outputs when these are left in F32.
   double QualityWithout(const std::vector<std::string>& layers) {
