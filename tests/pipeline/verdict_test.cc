@@ -133,6 +133,10 @@ struct Checked {
   QuantizeResult quantized;
   std::vector<uint8_t> bytes;
   CheckResult result;
+
+  Deployment deployment() const {
+    return {little.graph(), little.graph(), quantized.graph, table, options, bytes};
+  }
 };
 
 // Calibrated on four samples, checked on a file of the same.
@@ -150,8 +154,7 @@ Checked Check(const TemporaryFolder& folder, QuantMode mode) {
     values.insert(values.end(), sample.begin(), sample.end());
   }
   WriteNpy(folder / "x.npy", MakeArray<float>("", DType::kF32, {4, 16, 8}, values));
-  c.result = CheckProgram({c.little.graph(), c.quantized.graph, c.table, c.options, c.bytes},
-                          Request({folder / "x.npy"}, ""));
+  c.result = CheckProgram(c.deployment(), Request({folder / "x.npy"}, ""));
   return c;
 }
 
@@ -170,8 +173,7 @@ TEST(CheckProgramTest, ABadProgramIsCalledBadAndItsCulpritNamed) {
 TEST(CheckProgramTest, WithoutSamplesItSaysWhy) {
   const TemporaryFolder folder;
   const Checked c = Check(folder, QuantMode::kSymmetric);
-  const CheckResult result = CheckProgram(
-      {c.little.graph(), c.quantized.graph, c.table, c.options, c.bytes}, Request({}, "t.yaml"));
+  const CheckResult result = CheckProgram(c.deployment(), Request({}, "t.yaml"));
   EXPECT_EQ(result.verdict.grade, Grade::kNone);
   EXPECT_THAT(CheckLine(result.verdict),
               HasSubstr("check: not done: the table records no samples"));
