@@ -21,7 +21,7 @@ enum class DType : uint8_t {
   kF64 = 9,     // model constants only
   kBytes = 10,  // opaque constant data of a command (packed weights, requant records); size =
                 // element count
-  kU16 = 11,    // model constants only
+  kU16 = 11,    // model inputs, outputs and constants; casts read and write it
   kU32 = 12,    // model constants only
   kU64 = 13,    // model constants only
 };

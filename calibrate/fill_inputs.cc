@@ -10,10 +10,17 @@
 namespace rshift {
 namespace {
 
+std::string Wanted(const TensorRecord& record) {
+  if (!record.quantized) return "";
+  return Cat(" ", Name(record.dtype), ", expected q of the number ", record.scale, " (q - ",
+             record.zero_point, "); for the numbers themselves deploy with --input-type f32");
+}
+
 // Data sets deliver F32; an integer or bool input takes the values it can hold exactly.
 template <typename T>
-void StoreIntegers(std::span<const float> values, std::span<std::byte> memory,
-                   const std::string& sample, const std::string& input) {
+void StoreIntegers(const TensorRecord& record, std::span<const float> values,
+                   std::span<std::byte> memory, const std::string& sample,
+                   const std::string& input) {
   constexpr float kExact = 1 << 24;  // F32 holds every integer up to here
   constexpr float kLow = std::max(-kExact, static_cast<float>(std::numeric_limits<T>::lowest()));
   constexpr float kHigh = std::min(kExact, static_cast<float>(std::numeric_limits<T>::max()));
@@ -21,7 +28,7 @@ void StoreIntegers(std::span<const float> values, std::span<std::byte> memory,
     const T stored = static_cast<T>(std::clamp(values[i], kLow, kHigh));
     RSHIFT_REQUIRE(static_cast<float>(stored) == values[i], ErrorCode::kInvalidInput, sample,
                    ", input '", input, "': value ", values[i],
-                   " does not fit the input's integer type");
+                   " does not fit the input's integer type", Wanted(record));
     std::memcpy(memory.data() + i * sizeof(T), &stored, sizeof(T));
   }
 }
@@ -40,7 +47,7 @@ void Store(const TensorRecord& record, std::span<const float> values, std::span<
   VisitElement(record.dtype, [&](auto type) {
     using T = ElementOf<decltype(type)>;
     if constexpr (std::is_integral_v<T>) {
-      StoreIntegers<T>(values, memory, sample, input);
+      StoreIntegers<T>(record, values, memory, sample, input);
     } else {
       Fail(ErrorCode::kUnsupported, sample, ", input '", input, "': inputs of type ",
            Name(record.dtype), " cannot be fed");

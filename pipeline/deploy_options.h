@@ -52,7 +52,7 @@ struct DeployOptions {
 
   PreprocessChoice preprocess = {};                // carried into the program; default: the table's
   bool force_preprocess = false;                   // even where it differs from the table's
-  ElementTypes input_type = {}, output_type = {};  // f32, u8 or s8, for each or for all
+  ElementTypes input_type = {}, output_type = {};  // f32, u8, s8 or s16, for each or for all
   bool fuse = true;                                // CompileOptions::fuse
   bool drop_residual_round = false;                // SplitOptions of a model with FakeQuantize
   std::string output = "program";  // the program's name in messages and in the report

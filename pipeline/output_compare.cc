@@ -140,7 +140,9 @@ std::vector<OutputValues> EmptyValues(const Program& program,
   std::vector<OutputValues> values;
   for (const ComparedTensor& one : compared) {
     const TensorRecord& record = program.image().tensors[one.tensor];
-    values.push_back({one.name, record.dtype, OnnxShape(record), {}});
+    const bool measures = record.quantized || SizeOf(record.dtype) == 2;
+    const DType dtype = measures ? DType::kF32 : record.dtype;
+    values.push_back({one.name, dtype, OnnxShape(record), {}});
   }
   return values;
 }

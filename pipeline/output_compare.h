@@ -17,7 +17,7 @@ namespace rshift {
 // Real values of one output for every sample, in ONNX order.
 struct OutputValues {
   std::string name;
-  DType dtype = DType::kF32;
+  DType dtype = DType::kF32;                // F32 for all that measures, of 16 bits, too
   Shape shape;                              // ONNX order
   std::vector<std::vector<float>> samples;  // one per sample
   // The largest magnitude that the function which makes it gives, whatever the data; 0: not known.

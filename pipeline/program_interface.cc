@@ -53,7 +53,8 @@ InterfaceOptions ReadInterface(const ElementTypes& input, const ElementTypes& ou
   const Preprocess preprocess = ReadPreprocess(preprocess_text, "preprocessing");
   for (ValueId id : graph.inputs) {
     const Value& value = graph.value(id);
-    if (value.dtype != DType::kF32 || input.Of(value.name) == DType::kF32) continue;
+    const DType type = input.Of(value.name);
+    if (value.dtype != DType::kF32 || (type != DType::kU8 && type != DType::kS8)) continue;
     for (const InputPreprocess& entry : preprocess.inputs) {
       const bool only = entry.name.empty() && graph.inputs.size() == 1;
       if (!entry.audio && (only || entry.name == value.name))

@@ -13,7 +13,7 @@
 namespace rshift {
 
 // Of the f32 inputs that have an entry in the preprocessing (its text; may be empty), the pixel
-// rules. Types: f32, u8, s8.
+// rules where they are bytes. Types: f32, u8, s8, s16.
 InterfaceOptions ReadInterface(const ElementTypes& input, const ElementTypes& output,
                                const std::string& preprocess_text, const Graph& graph);
 

@@ -39,7 +39,7 @@ void ReadReals(const TensorRecord& record, std::span<const std::byte> memory,
 }
 
 bool IsQuantizedOrFloat(const TensorRecord& record) {
-  return record.dtype == DType::kF32 || record.quantized;
+  return record.dtype == DType::kF32 || (record.quantized && record.dtype != DType::kU16);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ std::string Int16Line(const std::vector<ReportNode>& nodes) {
   for (const ReportNode& node : nodes) {
     if (!node.quant) continue;
     ++all;
-    wide += node.dtype == DType::kS16 ? 1 : 0;
+    wide += node.dtype == DType::kS16 || node.dtype == DType::kU16 ? 1 : 0;
   }
   return wide == 0 ? "" : Cat("16 bits: ", wide, " of ", Count(all, "integer tensor"), "\n");
 }

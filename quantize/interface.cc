@@ -32,12 +32,15 @@ QTable Shifted(const IntType& from, const IntType& to) {
   return TableOf(from, [&](int32_t q) { return q - from.quant.zero_point + to.quant.zero_point; });
 }
 
-// Integers of an interface are bytes.
-void RequireBytes(const char* option, const char* what, const std::string& name,
-                  const Value& value) {
-  RSHIFT_REQUIRE(value.dtype != DType::kS16, ErrorCode::kInvalidInput, option, ": ", what, " '",
-                 name, "' has 16 bits; give it 8 (activation_bits: 8 in --config)",
-                 Leave(option, name));
+// Bytes for bytes, 16 bits for 16 bits.
+void RequireSize(const char* option, const char* what, const std::string& name, DType wanted,
+                 const Value& value) {
+  const bool has16 = value.dtype == DType::kS16;
+  RSHIFT_REQUIRE(has16 == (wanted == DType::kS16), ErrorCode::kInvalidInput, option, ": ", what,
+                 " '", name, "' has ", has16 ? 16 : 8, " bits and ", Name(wanted), " has ",
+                 has16 ? 8 : 16, ": give ", option, " ", name, "=", has16 ? "s16" : "s8",
+                 ", or the layer ", has16 ? 8 : 16, " bits (activation_bits: ", has16 ? 8 : 16,
+                 " in --config)", Leave(option, name));
 }
 
 struct Port {
@@ -108,7 +111,7 @@ class Rewriter {
                      "' is computed in F32 and has no integers; the report lists the F32 nodes",
                      Leave("--output-type", OutputName(i)));
       const ValueId source = graph_.node(producer).inputs[0];
-      RequireBytes("--output-type", "output", OutputName(i), graph_.value(source));
+      RequireSize("--output-type", "output", OutputName(i), type, graph_.value(source));
       const IntType have = TypeOf(graph_.value(source)), want = As(type, have);
       if (have == want) {
         output = source;
@@ -155,7 +158,7 @@ class Rewriter {
                    "its values are made of pixels",
                    Leave("--input-type", name));
     const Value& integers = graph_.value(graph_.nodes()[*first].outputs[0]);
-    RequireBytes("--input-type", "input", name, integers);
+    RequireSize("--input-type", "input", name, options_.input.Of(name), integers);
     const IntType own = TypeOf(integers);
     const IntType type = As(options_.input.Of(name), own);
     SetType(x, type);

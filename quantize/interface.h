@@ -17,7 +17,7 @@ struct PixelRule {
   int64_t axis = 1;
 };
 
-// f32, u8 or s8 for each input, or each output.
+// f32, u8, s8 or s16 for each input, or each output.
 struct ElementTypes {
   DType all = DType::kF32;             // of those without a type of their own
   std::map<std::string, DType> named;  // by input, by output
@@ -43,9 +43,10 @@ struct InterfaceOptions {
 //   (pixel - mean) * scale.
 // * Any other input takes the integers of its own scale and zero point, in place of its Quantize.
 // * An output gives the integers that its Dequantize would have read.
-// s8 and u8 differ from what the graph holds by 128 in value and zero point. Inputs and outputs of
-// other element types stay. Throws kInvalidInput for an input or output that has no integers, and
-// for a name that is none of theirs.
+// s8 and u8 differ from what the graph holds by 128 in value and zero point; s16 is for what has 16
+// bits in the graph. Inputs and outputs of other element types stay. Throws kInvalidInput for an
+// input or output that has no integers or those of another size, and for a name that is none of
+// theirs.
 Graph WithInterface(Graph graph, const InterfaceOptions& options);
 
 }  // namespace rshift

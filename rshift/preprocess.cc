@@ -105,8 +105,10 @@ rshift_status rshift_session_set_pictures(rshift_session* session, size_t input,
     RequirePointer(pictures, "rshift_session_set_pictures", "pictures");
     const std::vector<float> values = rshift::ValuesOf(*session->shared, input, {pictures, count});
     const rshift::TensorInfo& info = session->shared->inputs[input];
-    rshift::StoreElements(*info.record, info.name, values,
-                          session->session.Input(static_cast<int>(input)));
+    // Bytes are the pixels themselves; 16 bits have a scale.
+    const bool has_scale = info.record->dtype == rshift::DType::kS16;
+    const auto store = has_scale ? rshift::StoreFloats : rshift::StoreElements;
+    store(*info.record, info.name, values, session->session.Input(static_cast<int>(input)));
   });
 }
 

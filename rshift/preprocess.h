@@ -38,8 +38,9 @@ typedef struct rshift_picture {
 RSHIFT_API rshift_status rshift_session_set_pictures(rshift_session* session, size_t input,
                                                      const rshift_picture* pictures, size_t count);
 
-/* The same values as floats: of an input of integers (model_deploy --input-type u8) its elements,
- * as they are. The number of elements of the input is written; less `room` is refused. */
+/* The same values as floats: of an input of bytes (model_deploy --input-type u8) its elements, as
+ * they are; of one of 16 bits the numbers that its integers stand for. The number of elements of
+ * the input is written; less `room` is refused. */
 RSHIFT_API rshift_status rshift_preprocess(const rshift_program* program, size_t input,
                                            const rshift_picture* pictures, size_t count,
                                            float* values, size_t room);

@@ -58,9 +58,9 @@ typedef enum rshift_type {
   RSHIFT_S32 = 6,
   RSHIFT_S64 = 7,
   RSHIFT_BOOL = 8, /* one byte, 0 or 1 */
+  RSHIFT_U16 = 11,
   /* Of outputs alone, those that are constants: */
   RSHIFT_F64 = 9,
-  RSHIFT_U16 = 11,
   RSHIFT_U32 = 12,
   RSHIFT_U64 = 13
 } rshift_type;

@@ -44,7 +44,7 @@ T Exact(const TensorRecord& record, const std::string& name, size_t index, float
 
 template <typename T>
 T Convert(const TensorRecord& record, const std::string& name, size_t index, float value) {
-  if constexpr (sizeof(T) == 1 && !std::is_same_v<T, bool>) {
+  if constexpr (sizeof(T) <= 2 && !std::is_same_v<T, bool>) {
     if (record.quantized) return Quantized<T>(record, name, index, value);
   }
   return Exact<T>(record, name, index, value);

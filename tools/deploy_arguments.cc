@@ -1,5 +1,8 @@
 #include "tools/deploy_arguments.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/error.h"
 #include "calibrate/data/dataset.h"
 
@@ -17,10 +20,11 @@ DeployMode ParseMode(const std::string& name) {
 void AddType(const char* option, const std::string& text, bool* has_all, ElementTypes* types) {
   const size_t equals = text.rfind('=');
   const std::string type = equals == std::string::npos ? text : text.substr(equals + 1);
-  const bool known = type == "u8" || type == "s8" || type == "f32";
-  RSHIFT_REQUIRE(known && equals != 0, ErrorCode::kInvalidInput, "'", text,
-                 "', expected u8, s8, f32 or NAME=u8, NAME=s8, NAME=f32");
-  const DType dtype = type == "u8" ? DType::kU8 : type == "s8" ? DType::kS8 : DType::kF32;
+  constexpr DType kTypes[] = {DType::kU8, DType::kS8, DType::kS16, DType::kF32};
+  const auto* const found = std::ranges::find_if(kTypes, [&](DType t) { return type == Name(t); });
+  RSHIFT_REQUIRE(found != std::end(kTypes) && equals != 0, ErrorCode::kInvalidInput, "'", text,
+                 "', expected u8, s8, s16, f32 or NAME=u8, NAME=s8, NAME=s16, NAME=f32");
+  const DType dtype = *found;
   bool once = true;
   if (equals == std::string::npos) {
     once = !*has_all;
@@ -99,14 +103,15 @@ void DeployArguments::AddTo(CLI::App& app) {
   app.add_option("--config", config,
                  "overrides by name, wildcard or operator (YAML; configs/README.md)");
   app.add_option("--target", target, "what the chip can do: configs/targets/X.yaml");
-  AddTypeOption(app, "--input-type", &input_type,
-                "u8 | s8 | f32 (default), of one input NAME=u8 (repeatable): the bytes the program "
-                "takes. An input with preprocessing takes pixels (s8: pixel - 128), mean and scale "
-                "are in the program; any other the integers of its own scale and zero point "
-                "(model_tool info)");
+  AddTypeOption(
+      app, "--input-type", &input_type,
+      "u8 | s8 | s16 | f32 (default), of one input NAME=u8 (repeatable): the integers the "
+      "program takes. Bytes of an input with preprocessing are pixels (s8: pixel - 128), "
+      "mean and scale are in the program; all others are those of the input's own scale "
+      "and zero point (model_tool info); s16 is for inputs of 16 bits");
   AddTypeOption(app, "--output-type", &output_type,
-                "u8 | s8 | f32 (default), of one output NAME=s8 (repeatable): u8 and s8 give the "
-                "integers as they are");
+                "u8 | s8 | s16 | f32 (default), of one output NAME=s8 (repeatable): the integers "
+                "as they are; s16 is for outputs of 16 bits");
   preprocess.AddTo(app, "carried into the program; default: the table's");
   app.add_flag("--force-preprocess", force_preprocess,
                "take a preprocessing that differs from the table's all the same");

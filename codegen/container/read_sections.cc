@@ -30,9 +30,9 @@ void GetQuantization(ByteReader& in, TensorRecord& tensor) {
     }
     return;
   }
-  const bool is_signed = tensor.dtype == DType::kS8;
-  if (!is_signed && tensor.dtype != DType::kU8 && tensor.dtype != DType::kS16) {
-    in.Bad("a quantized tensor has type ", Name(tensor.dtype), ", expected s8, u8 or s16");
+  const bool is_signed = tensor.dtype == DType::kS8, is_u16 = tensor.dtype == DType::kU16;
+  if (!is_signed && tensor.dtype != DType::kU8 && tensor.dtype != DType::kS16 && !is_u16) {
+    in.Bad("a quantized tensor has type ", Name(tensor.dtype), ", expected s8, u8, s16 or u16");
   }
   if (!std::isfinite(tensor.scale) || tensor.scale <= 0.0f) {
     in.Bad("scale is ", tensor.scale, ", expected a positive number");
@@ -41,9 +41,9 @@ void GetQuantization(ByteReader& in, TensorRecord& tensor) {
     if (tensor.zero_point != 0) in.Bad("zero point is ", tensor.zero_point, ", expected 0 of s16");
     return;
   }
-  const int lo = is_signed ? -128 : 0;
-  if (tensor.zero_point < lo || tensor.zero_point > lo + 255) {
-    in.Bad("zero point is ", tensor.zero_point, ", expected ", lo, "..", lo + 255);
+  const int lo = is_signed ? -128 : 0, hi = is_u16 ? 65535 : lo + 255;
+  if (tensor.zero_point < lo || tensor.zero_point > hi) {
+    in.Bad("zero point is ", tensor.zero_point, ", expected ", lo, "..", hi);
   }
 }
 

@@ -166,9 +166,9 @@ void Lower(LoweringContext& context, const Node& node, const Cast&) {
   if (context.InputValue(node, 0).dtype == context.OutputValue(node).dtype) {
     return context.DefineAlias(node, context.Input(node, 0));
   }
-  RequireTypes(
-      context, node,
-      {DType::kF32, DType::kF16, DType::kS8, DType::kU8, DType::kS32, DType::kS64, DType::kBool});
+  RequireTypes(context, node,
+               {DType::kF32, DType::kF16, DType::kS8, DType::kU8, DType::kS16, DType::kU16,
+                DType::kS32, DType::kS64, DType::kBool});
   LowerAs(context, node, isa::Cast{});
 }
 

@@ -109,6 +109,8 @@ ValueId InUnits(OnnxNode& node, const Parameters& p) {
 
 bool IsWide(DType type) { return type == DType::kS16 || type == DType::kU16; }
 
+int32_t CentreOf(DType type) { return type == DType::kU16 ? 32768 : 0; }
+
 // Integers of 4 bits, whose type here is that of 8.
 bool QuantizesToNibbles(OnnxNode& node) {
   const bool zero = node.HasInput(2) && node.state().nibbles.count(node.proto().input(2)) > 0;
@@ -161,32 +163,76 @@ Value QuantizeConstant(OnnxNode& node, const Value& x, const Parameters& p, DTyp
   return result;
 }
 
+// round(x / scale) + zero, as f32 numbers.
+ValueId Integers(OnnxNode& node, ValueId x, const Parameters& p) {
+  const auto zero = static_cast<float>(p.zero_points[0]);
+  const ValueId units = node.Broadcasted(BinaryOp::kDiv, x, node.Scalar(p.scales[0]));
+  const ValueId q = node.Applied(UnaryOp::kRound, units);
+  return zero == 0 ? q : node.Broadcasted(BinaryOp::kAdd, q, node.Scalar(zero));
+}
+
+// (q - zero) scale.
+ValueId Reals(OnnxNode& node, ValueId q, const Parameters& p) {
+  const auto zero = static_cast<float>(p.zero_points[0]);
+  if (zero != 0) q = node.Broadcasted(BinaryOp::kSub, q, node.Scalar(zero));
+  return node.Broadcasted(BinaryOp::kMul, q, node.Scalar(p.scales[0]));
+}
+
+// x as the model's 16-bit integers stand for it: a pair of QuantizeLinear and DequantizeLinear, in
+// the form that an integer program is made from.
+ValueId RoundTrip(OnnxNode& node, ValueId x, const Parameters& p, DType type) {
+  const Shape shape = node.At(x).shape;
+  if (p.zero_points[0] == CentreOf(type)) {
+    const ValueId q = node.Emit(Quantize{}, {x}, DType::kS16, shape);
+    node.SetQuant(q, {p.scales[0], 0});
+    return node.Emit(Dequantize{}, {q}, DType::kF32, shape);
+  }
+  const auto [lo, hi] = Limits(node, type);
+  const ValueId q = node.Emit(Clip{{lo, hi}}, {Integers(node, x, p)}, DType::kF32, shape);
+  return Reals(node, q, p);
+}
+
+bool IsOutput(OnnxNode& node) {
+  const auto& outputs = node.state().model->graph().output();
+  return std::any_of(outputs.begin(), outputs.end(), [&](const onnx::ValueInfoProto& output) {
+    return output.name() == node.proto().output(0);
+  });
+}
+
+// Tensors of s16 have no other zero point than 0 (codegen/FORMAT.md).
+bool HasQuant(const Parameters& p, DType type) {
+  return type == DType::kU16 || p.zero_points[0] == 0;
+}
+
 // Integers of 16 or 4 bits as f32 numbers (NUMERICS.md section 20). Their parameters stand at the
-// value until the import ends.
+// value until the import ends. An output of the model has the integers themselves.
 void QuantizeWide(OnnxNode& node, const Parameters& p, DType type) {
   node.CheckSupported(p.axis < 0, "quantizes to ", Name(type), " with ", p.scales.size(),
                       " scales; one scale is supported");
-  for (const auto& output : node.state().model->graph().output()) {
-    node.CheckSupported(output.name() != node.proto().output(0), "gives integers of type ",
-                        QuantizesToNibbles(node) ? "int4" : Name(type),
-                        " to an output of the model; only s8 and u8 are supported");
+  const bool given = IsOutput(node);
+  node.CheckSupported(!given || !QuantizesToNibbles(node),
+                      "gives integers of type int4 to an output of the model; only s8, u8, s16 and "
+                      "u16 are supported");
+  if (given) {
+    const ValueId rounded = RoundTrip(node, node.Input(0), p, type);
+    node.Output(Cast{type}, {Integers(node, rounded, p)}, type, node.ShapeOf(0));
+    if (HasQuant(p, type)) node.SetOutputQuant(ActivationParams(p));
+    return;
   }
-  const auto zero = static_cast<float>(p.zero_points[0]);
-  const ValueId units = node.Broadcasted(BinaryOp::kDiv, node.Input(0), node.Scalar(p.scales[0]));
-  ValueId q = node.Applied(UnaryOp::kRound, units);
-  if (zero != 0) q = node.Broadcasted(BinaryOp::kAdd, q, node.Scalar(zero));
   const auto [lo, hi] = Limits(node, type);
+  const ValueId q = Integers(node, node.Input(0), p);
   node.Output(Clip{{lo, hi}}, {q}, DType::kF32, node.ShapeOf(0));
   node.SetOutputQuant({p.scales[0], p.zero_points[0]});
 }
 
 // Integers of 16 bits about their zero point, as commands hold them: those of u16 less 32768. No
-// reader but DequantizeLinear of the outermost graph knows that.
+// reader but DequantizeLinear of the outermost graph knows that; an output of s16 has them as they
+// are.
 bool IsCentred(OnnxNode& node, const Parameters& p, DType type) {
-  const int32_t centre = type == DType::kU16 ? 32768 : 0;
-  if (!IsWide(type) || p.axis >= 0 || p.zero_points[0] != centre) return false;
+  if (!IsWide(type) || p.axis >= 0 || p.zero_points[0] != CentreOf(type)) return false;
   const std::string& name = node.proto().output(0);
-  int known = 0;
+  if (IsOutput(node) && type == DType::kU16) return false;
+  int known = IsOutput(node) ? 1 : 0;
   for (const onnx::NodeProto& reader : node.state().model->graph().node()) {
     if (reader.op_type() == "DequantizeLinear" && reader.input_size() > 0)
       known += reader.input(0) == name ? 1 : 0;
@@ -208,6 +254,20 @@ void DequantizeWide(OnnxNode& node) {
     q = node.Broadcasted(BinaryOp::kSub, q, zero);
   }
   node.OutputBinary(BinaryOp::kMul, q, node.Scalar(p.scales[0]));
+}
+
+// Integers of 16 bits that are an input of the model or computed as such. Those of s16 about 0 are
+// read as they are; others are rounded once more, which changes none of them.
+void DequantizeGiven(OnnxNode& node, DType type) {
+  const Parameters p = ReadParameters(node, node.ShapeOf(0), type);
+  node.CheckSupported(p.axis < 0, "dequantizes ", Quoted(node.At(node.Input(0)).name), " of type ",
+                      Name(type), " with ", p.scales.size(), " scales; one scale is supported");
+  if (HasQuant(p, type)) node.SetQuant(node.Input(0), ActivationParams(p));
+  if (type == DType::kU16 || p.zero_points[0] != 0) {
+    const ValueId x = Reals(node, node.Converted(node.Input(0), DType::kF32), p);
+    return node.OutputReshaped(RoundTrip(node, x, p, type), node.ShapeOf(0));
+  }
+  node.Output(Dequantize{}, {node.Input(0)}, DType::kF32, node.ShapeOf(0));
 }
 
 void ImportQuantizeLinear(OnnxNode& node) {
@@ -270,7 +330,7 @@ void DequantizeInt16(OnnxNode& node) {
   const Parameters p = ReadParameters(node, node.ShapeOf(0), type);
   node.CheckSupported(p.axis < 0 && node.Int("block_size", 0) == 0, "dequantizes ", Quoted(name),
                       " with several scales, which was quantized with one");
-  const int32_t zero = p.zero_points[0] - (type == DType::kU16 ? 32768 : 0);
+  const int32_t zero = p.zero_points[0] - CentreOf(type);
   node.SetQuant(node.Input(0), {p.scales[0], zero});
   node.Output(Dequantize{}, {node.Input(0)}, DType::kF32, node.ShapeOf(0));
 }
@@ -280,10 +340,11 @@ void ImportDequantizeLinear(OnnxNode& node) {
   if (HoldsInt16(node.At(node.Input(0)))) return DequantizeInt16(node);
   if (node.Int("block_size", 0) != 0) return DequantizeBlocks(node);
   const DType type = node.TypeOf(0);
-  const bool wide = IsWide(type) && node.At(node.Input(0)).is_constant();
-  node.CheckSupported(type == DType::kS8 || type == DType::kU8 || type == DType::kS32 || wide,
-                      "dequantizes ", Quoted(node.At(node.Input(0)).name), " of type ", Name(type),
-                      "; only s8, u8, s32 and constants of 16 bits are supported");
+  node.CheckSupported(
+      type == DType::kS8 || type == DType::kU8 || type == DType::kS32 || IsWide(type),
+      "dequantizes ", Quoted(node.At(node.Input(0)).name), " of type ", Name(type),
+      "; only s8, u8, s16, u16 and s32 are supported");
+  if (IsWide(type) && !node.At(node.Input(0)).is_constant()) return DequantizeGiven(node, type);
   const Shape shape = node.ShapeOf(0);
   const Parameters p = ReadParameters(node, shape, type);
   const Value q = node.At(node.Input(0));

@@ -1,4 +1,4 @@
-// kCast between f32, s8, u8, s32, s64 and bool, and between f32 and f16.
+// kCast between f32, s8, u8, s16, u16, s32, s64 and bool, and between f32 and f16.
 //
 // f32 to f16 rounds to the nearest, ties to even, and overflows to an infinity.
 //
@@ -24,7 +24,8 @@ template <typename T>
 using Stored = std::conditional_t<
     std::is_same_v<T, bool>, Bool,
     std::conditional_t<std::is_same_v<T, float> || std::is_same_v<T, int8_t> ||
-                           std::is_same_v<T, uint8_t> || std::is_same_v<T, int32_t> ||
+                           std::is_same_v<T, uint8_t> || std::is_same_v<T, int16_t> ||
+                           std::is_same_v<T, uint16_t> || std::is_same_v<T, int32_t> ||
                            std::is_same_v<T, int64_t>,
                        T, void>>;
 
@@ -97,7 +98,8 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Cast&) {
       continue;
     }
     RequireType(context, field,
-                {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64, DType::kBool});
+                {DType::kF32, DType::kS8, DType::kU8, DType::kS16, DType::kU16, DType::kS32,
+                 DType::kS64, DType::kBool});
   }
   const TensorRecord& dst = context.Record(Field::kDst);
   const CastFunction cast = Find(from, to);

@@ -72,6 +72,37 @@ def test_each_input_and_output_has_the_type_that_is_given_for_it(tmp_path):
         assert types_of(program) == types, flags
 
 
+def test_sixteen_bits_inside_are_sixteen_outside(tmp_path):
+    model, table = two_inputs(tmp_path)
+    common = ('--activation-bits', '16')
+    values = dict(np.load(tmp_path / 'x.npz'))
+    pipeline.deploy(model, tmp_path / 'f.rshift', mode='symmetric', table=table, extra=common)
+    floats = pipeline.infer(tmp_path / 'f.rshift', values, tmp_path, '--raw')
+    pipeline.deploy(model, tmp_path / 'i.rshift', mode='symmetric', table=table,
+                    extra=(*common, '--input-type', 's16', '--output-type', 's16'))
+    assert types_of(tmp_path / 'i.rshift') == ['s16'] * 4
+    assert not pipeline.f32_commands(tmp_path / 'i.rshift')
+    info = json.loads(pipeline.run('model_tool', 'info', tmp_path / 'i.rshift', '--json'))
+    scales = {port['name']: port['scale'] for key in ('inputs', 'outputs') for port in info[key]}
+    integers = {n: np.clip(np.rint(v / np.float32(scales[n])), -32768, 32767).astype(np.int16) for n, v in values.items()}
+    found = pipeline.infer(tmp_path / 'i.rshift', integers, tmp_path, '--raw')
+    for name, expected in floats.items():
+        assert found[name].dtype == np.int16
+        assert np.array_equal(found[name] * np.float32(scales[name]), expected)
+    refused = pipeline.fails('model_runner', tmp_path / 'i.rshift', '--input', tmp_path / 'x.npz', '--output', tmp_path / 'y.npz')
+    assert "does not fit the input's integer type s16, expected q of the number" in str(refused)
+
+
+def test_sizes_that_do_not_fit_are_refused(tmp_path):
+    model, table = two_inputs(tmp_path)
+    common = (model, '--calibration', table, '--no-check', '-o', tmp_path / 'net.rshift')
+    for option, port in (('--input-type', 'image'), ('--output-type', 'r')):
+        assert f"{option}: {'input' if port == 'image' else 'output'} '{port}' has 16 bits and s8 has 8: give {option} {port}=s16" in str(
+            pipeline.fails('model_deploy', *common, '--activation-bits', '16', option, f'{port}=s8'))
+        assert f"'{port}' has 8 bits and s16 has 16: give {option} {port}=s8" in str(pipeline.fails('model_deploy', *common, option, f'{port}=s16'))
+    assert not (tmp_path / 'net.rshift').exists()
+
+
 def test_types_that_name_nothing_are_refused(tmp_path):
     model, table = two_inputs(tmp_path)
     common = (model, '--calibration', table, '--no-check', '-o', tmp_path / 'net.rshift')

@@ -212,6 +212,49 @@ def test_operator(name, build, units, kind, tmp_path, report):
     report(f'16-bit QDQ {name:20} {kind}: {total} numbers, {differ} differ by a unit or two from ONNX Runtime')
 
 
+def bared(model):
+    """The model with the integers of its input's QuantizeLinear as input and those before its last DequantizeLinear as output."""
+    graph = model.graph
+    inside = {i.name: i for i in graph.value_info}
+    first, = (n for n in graph.node if n.op_type == 'QuantizeLinear' and n.input[0] == graph.input[0].name)
+    last = graph.node[-1]
+    kept = [n for n in graph.node if n not in (first, last)]
+    ports = [inside[first.output[0]], inside[last.input[0]]]
+    graph.ClearField('node')
+    graph.node.extend(kept)
+    for field, port in zip(('input', 'output'), ports):
+        graph.ClearField(field)
+        getattr(graph, field).extend([port])
+    return model, *(port.name for port in ports)
+
+
+@pytest.mark.parametrize('kind', KINDS | OTHERS)
+@pytest.mark.parametrize('build', (conv, clipped, one('MaxPool', 3.0, kernel_shape=[2, 2])), ids=('conv', 'clipped', 'pool'))
+def test_integers_outside(build, kind, tmp_path):
+    """s16 and u16 as input and output of the model itself, as they are in and as they are out."""
+    net = Net(kind)
+    y, _ = build(net)
+    model, x, q = bared(net.model(y))
+    onnx.save(model, tmp_path / 'm.onnx')
+    sample = {x: net.rng.integers(np.iinfo(net.dtype).min, np.iinfo(net.dtype).max, SHAPE, net.dtype, endpoint=True)}
+    expected = oracle(model, sample)
+    np.savez(tmp_path / 'x.npz', **sample)
+    units = 0 if 'MaxPool' in {n.op_type for n in model.graph.node} else 1
+    for flags, off in (((), MOVED if kind in OTHERS else units), (('--mode', 'f32'), 1)):
+        flags = flags or ('--test-input', tmp_path / 'x.npz')
+        said = pipeline.run('model_deploy', tmp_path / 'm.onnx', '-o', tmp_path / 'p.rshift', *flags)
+        found = pipeline.infer(tmp_path / 'p.rshift', sample, tmp_path, '--raw')[q]
+        assert found.dtype == net.dtype and np.abs(found.astype(np.int64) - expected).max() <= off
+        if 'f32' not in flags:
+            assert 'check: good' in said
+            assert not pipeline.f32_commands(tmp_path / 'p.rshift') or kind != 's16'
+        info = json.loads(pipeline.run('model_tool', 'info', tmp_path / 'p.rshift', '--json'))
+        for port in info['inputs'] + info['outputs']:
+            assert port['type'] == kind[:3]
+            if kind[0] == 'u':
+                assert port['zero_point'] == net.zero
+
+
 def test_same_integers_everywhere(tmp_path):
     net = Net('s16')
     y, _ = clipped(net)

@@ -272,11 +272,11 @@ bool MakeFloatCommand(Opcode opcode, Maker& m) {
     case Opcode::kTopK:
       return MakeTopK(m), true;
     case Opcode::kCast: {
-      constexpr DType kTypes[] = {kF32,         DType::kS64, DType::kS32,
-                                  DType::kBool, DType::kU8,  DType::kS8};
+      constexpr DType kTypes[] = {kF32,       DType::kS64, DType::kS32, DType::kBool,
+                                  DType::kU8, DType::kS8,  DType::kS16, DType::kU16};
       const Shape shape = m.Dims(0, 4);
-      const int32_t src = m.Src({kTypes[m.random.Int(0, 5)], shape});
-      m.b.Add(opcode, m.Dst({kTypes[m.random.Int(0, 5)], shape}), src);
+      const int32_t src = m.Src({kTypes[m.random.Int(0, 7)], shape});
+      m.b.Add(opcode, m.Dst({kTypes[m.random.Int(0, 7)], shape}), src);
       return true;
     }
     case Opcode::kResizeF32:

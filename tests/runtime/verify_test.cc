@@ -61,7 +61,7 @@ TEST(Verify, ConvGeometry) {
   ExpectRefused(Conv(), "expected equal N", [](auto* b) {
     Of(b, Field::kDst).shape = {4, 5, 5, 5};
   });
-  ExpectRefused(Conv(), "expected s8, u8 or s16",
+  ExpectRefused(Conv(), "expected s8, u8, s16 or u16",
                 [](auto* b) { Of(b, Field::kSrc).dtype = DType::kBool; });
 }
 

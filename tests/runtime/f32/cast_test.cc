@@ -14,8 +14,9 @@ TestTensor Cast(const TestTensor& x, DType to) {
 }
 
 const TestTensor kAllTypes[] = {
-    Make<float>({3}, {0, 1, 100}),   Make<int8_t>({3}, {0, 1, 100}),
-    Make<uint8_t>({3}, {0, 1, 100}), Make<int32_t>({3}, {0, 1, 100}),
+    Make<float>({3}, {0, 1, 100}),    Make<int8_t>({3}, {0, 1, 100}),
+    Make<uint8_t>({3}, {0, 1, 100}),  Make<int16_t>({3}, {0, 1, 100}),
+    Make<uint16_t>({3}, {0, 1, 100}), Make<int32_t>({3}, {0, 1, 100}),
     Make<int64_t>({3}, {0, 1, 100}),
 };
 
@@ -53,6 +54,8 @@ TEST(CastTest, OutOfRangeIsDefined) {
   EXPECT_EQ(Cast(floats, DType::kU8).As<uint8_t>(), (std::vector<uint8_t>{0, 255, 0, 44}));
   EXPECT_EQ(Cast(Make<int32_t>({3}, {300, -1, 128}), DType::kS8).As<int8_t>(),
             (std::vector<int8_t>{44, -1, -128}));
+  EXPECT_EQ(Cast(Make<uint16_t>({3}, {0, 32768, 65535}), DType::kS16).As<int16_t>(),
+            (std::vector<int16_t>{0, -32768, -1}));
 }
 
 TEST(CastTest, LongTensorsHaveTails) {
@@ -64,7 +67,7 @@ TEST(CastTest, LongTensorsHaveTails) {
 
 TEST(CastTest, RejectsOtherTypes) {
   EXPECT_NE(
-      ErrorOf(CommandCase(Opcode::kCast, {{Field::kSrc, Make<float>({1}, {1})}}, DType::kS16, {1})),
+      ErrorOf(CommandCase(Opcode::kCast, {{Field::kSrc, Make<float>({1}, {1})}}, DType::kU32, {1})),
       "");
 }
 

@@ -23,6 +23,7 @@ constexpr DType DTypeOf() {
   if constexpr (std::is_same_v<T, int8_t>) return DType::kS8;
   if constexpr (std::is_same_v<T, uint8_t>) return DType::kU8;
   if constexpr (std::is_same_v<T, int16_t>) return DType::kS16;
+  if constexpr (std::is_same_v<T, uint16_t>) return DType::kU16;
   if constexpr (std::is_same_v<T, int32_t>) return DType::kS32;
   if constexpr (std::is_same_v<T, int64_t>) return DType::kS64;
 }
