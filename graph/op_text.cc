@@ -368,7 +368,8 @@ std::string Attributes(const isa::BatchedMatMulS16& o) {
   return Shift("multiplier", o.words) + Text(o.clamp);
 }
 std::string Attributes(const QQuotientSoftmaxS16& o) {
-  return Shift("multiplier", o.words) + " table=#" + FingerprintText(o.entries) + Text(o.clamp);
+  return Shift("multiplier", o.words) + " table=#" + FingerprintText(o.entries) +
+         Flag("log", o.log) + Text(o.clamp);
 }
 std::string Attributes(const QTableS16& o) {
   return (o.entries.empty() ? " interpolated=#" + FingerprintText(o.interpolated)

@@ -335,11 +335,13 @@ struct QuotientSoftmaxS16 {
   RSHIFT_COMMAND(kQuotientSoftmaxS16, "quotient_softmax_s16", kInteger,
                  "over the last dimension of s16 src; table: 512 s32 of 30 fraction bits, exp of "
                  "-256 i, then of -i steps; each row's sum is inverted once; multiplier and "
-                 "rshift: 1 / scale of dst",
+                 "rshift: 1 / scale of dst; flags 1: the logarithm of it, multiplier and rshift: "
+                 "2^-4 / scale of dst",
                  .buffers = BufferForm::kNone, .element_ns = 4)
 
   RequantWords words;
   ClampQ clamp = {0, 0};
+  bool log = false;
   Tensor dst = 0, src = 0;
   Tensor table = 0;
 
@@ -348,6 +350,7 @@ struct QuotientSoftmaxS16 {
     visit(Const(Field::kTable), c.table);
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFieldsS16(c.clamp, visit);
+    visit(Flags(1), c.log);
   }
 };
 

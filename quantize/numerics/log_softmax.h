@@ -1,5 +1,5 @@
-// LogSoftmax of a row of bytes: the logarithm of the sum that softmax_row.h has, once for the row,
-// and a step for each unit below the row's greatest byte. NUMERICS.md section 26.
+// LogSoftmax of a row: the logarithm of the sum that softmax_row.h has, once for the row, and a
+// step for each unit below the row's greatest number. NUMERICS.md sections 26 and 29.7.
 #ifndef RSHIFT_QUANTIZE_NUMERICS_LOG_SOFTMAX_H_
 #define RSHIFT_QUANTIZE_NUMERICS_LOG_SOFTMAX_H_
 
@@ -18,7 +18,7 @@ namespace rshift::numerics {
 
 inline constexpr int32_t kLogBits = 26;     // fraction bits of logarithms
 inline constexpr int32_t kLogRowBits = 22;  // fraction bits of a row's result
-// Of a step: 255 of them stay below 2^48, and one leaves every byte's range.
+// Of a step: 65,535 of them stay below 2^56, and one leaves the range of 16 bits.
 inline constexpr int64_t kMostLogStep = int64_t{1} << 40;
 
 // ln(1 + i / 256) in 2^-26, to the nearest. The last one is ln 2.
@@ -42,7 +42,7 @@ inline constexpr int64_t LogOfSum(uint64_t sum) {
   return int64_t{bits - 31} * kLogTable[256] + kLogTable[step] + ShiftRightRounded(rise * part, 24);
 }
 
-// What all rows share: a byte's step Sx / Sy in 2^-22, and 2^-4 / Sy, which makes 2^-22 of y of
+// What all rows share: a unit's step Sx / Sy in 2^-22, and 2^-4 / Sy, which makes 2^-22 of y of
 // logarithms in 2^-26.
 struct LogSoftmaxScale {
   int64_t step = 0;
@@ -57,16 +57,16 @@ inline constexpr LogSoftmaxScale MakeLogSoftmaxScale(float scale_x, float scale_
           AccumulatorMultiplier(units / (1 << (kLogBits - kLogRowBits)))};
 }
 
-// The result of the row's greatest byte in 2^-22, zero point and rounding term added; sum as for
+// The result of the row's greatest number in 2^-22, zero point and rounding term added; sum as for
 // LogOfSum. At least -2^62.
 inline constexpr int64_t LogSoftmaxStart(uint64_t sum, const LogSoftmaxScale& scale, int32_t zero) {
   const int64_t log = ShiftRightRounded(LogOfSum(sum) * scale.log.multiplier, scale.log.rshift);
   return (int64_t{zero} << kLogRowBits) + (1 << (kLogRowBits - 1)) - log;
 }
 
-// Of the byte that is `difference` below the greatest.
-inline constexpr int32_t LogSoftmaxByte(int32_t difference, int64_t start,
-                                        const LogSoftmaxScale& scale, int32_t lo, int32_t hi) {
+// Of the number that is `difference` below the greatest.
+inline constexpr int32_t LogSoftmaxNumber(int32_t difference, int64_t start,
+                                          const LogSoftmaxScale& scale, int32_t lo, int32_t hi) {
   return Clamp((start - difference * scale.step) >> kLogRowBits, lo, hi);
 }
 

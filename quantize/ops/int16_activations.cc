@@ -1,5 +1,5 @@
-// Softmax, products of two activations, Max, Min and Where that read or write 16-bit integers.
-// NUMERICS.md sections 29.2, 29.6 and 29.7.
+// Softmax, LogSoftmax, products of two activations, Max, Min and Where that read or write 16-bit
+// integers. NUMERICS.md sections 29.2, 29.6 and 29.7.
 #include <utility>
 #include <vector>
 
@@ -37,7 +37,7 @@ ValueId LikeOutput(Emitter& emitter, const Node& node, ValueId id, const IntType
 
 bool HasSoftmaxOfInt16(const Graph& graph, const Node& node, const Softmax& op) {
   const Shape& shape = graph.value(node.inputs[0]).shape;
-  return !op.log && !shape.empty() && shape[AxisOf(op, shape)] <= numerics::kMostSoftmaxToInt16;
+  return !shape.empty() && shape[AxisOf(op, shape)] <= numerics::kMostSoftmaxToInt16;
 }
 
 bool HasProductOfInt16(const Graph& graph, const Node& node) {
@@ -50,7 +50,7 @@ void EmitSoftmaxInt16(Emitter& emitter, const Node& node, const Softmax& op) {
   const IntType x = emitter.Int16Type(old_x, 1), y = emitter.Type(old_y);
   const Shape& shape = emitter.old().value(old_x).shape;
   const size_t axis = AxisOf(op, shape);
-  QQuotientSoftmaxS16 softmax = RulesOf(emitter).MakeSoftmaxS16(x, y);
+  QQuotientSoftmaxS16 softmax = RulesOf(emitter).MakeSoftmaxS16(x, y, op.log);
   const ValueId input = emitter.Int16(old_x, 1);
   if (axis + 1 == shape.size())
     return emitter.AddNode(node.name, std::move(softmax), {input}, emitter.DefineInt(old_y));

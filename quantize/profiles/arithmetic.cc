@@ -38,7 +38,7 @@ isa::BatchedMatMulS16 Arithmetic::MakeBatchedMatMulS16(const BatchedMatMulLayer&
   Fail(ErrorCode::kInternal, "this profile has no 16-bit product of two activations");
 }
 
-QQuotientSoftmaxS16 Arithmetic::MakeSoftmaxS16(const IntType&, const IntType&) const {
+QQuotientSoftmaxS16 Arithmetic::MakeSoftmaxS16(const IntType&, const IntType&, bool) const {
   Fail(ErrorCode::kInternal, "this profile has no Softmax of 16-bit integers");
 }
 

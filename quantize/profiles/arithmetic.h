@@ -238,7 +238,7 @@ class Arithmetic {
   // For HasSoftmax(). width: elements of a row.
   virtual SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t width) const;
   // The same of s16.
-  virtual QQuotientSoftmaxS16 MakeSoftmaxS16(const IntType& x, const IntType& y) const;
+  virtual QQuotientSoftmaxS16 MakeSoftmaxS16(const IntType& x, const IntType& y, bool log) const;
   // For HasLogSoftmax().
   virtual SoftmaxForm MakeLogSoftmax(const IntType& x, const IntType& y) const;
 

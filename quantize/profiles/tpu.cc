@@ -5,6 +5,7 @@
 #include "quantize/numerics/add.h"
 #include "quantize/numerics/average_pool.h"
 #include "quantize/numerics/int16_terms.h"
+#include "quantize/numerics/log_softmax.h"
 #include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/normalize_terms.h"
 #include "quantize/numerics/prelu.h"
@@ -90,9 +91,11 @@ class Tpu final : public Arithmetic {
   SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t) const override {
     return SoftmaxBy(SoftmaxArithmetic::kQuotient, x, y);
   }
-  QQuotientSoftmaxS16 MakeSoftmaxS16(const IntType& x, const IntType& y) const override {
+  QQuotientSoftmaxS16 MakeSoftmaxS16(const IntType& x, const IntType& y, bool log) const override {
     QQuotientSoftmaxS16 softmax;
-    softmax.words = numerics::AccumulatorMultiplier(1.0 / static_cast<double>(y.quant.scale));
+    softmax.log = log;
+    softmax.words = log ? numerics::MakeLogSoftmaxScale(x.quant.scale, y.quant.scale).log
+                        : numerics::AccumulatorMultiplier(1.0 / double{y.quant.scale});
     softmax.entries = numerics::SoftmaxProductTables(x.quant.scale);
     softmax.clamp = {y.qmin(), y.qmax()};
     return softmax;

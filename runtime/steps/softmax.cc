@@ -170,8 +170,8 @@ class SoftmaxStep : public Step {
     const int64_t start =
         numerics::LogSoftmaxStart(SumEntries(x, greatest, columns_, nullptr), log_scale_, zero_y_);
     const auto byte = [&](size_t difference) {
-      return static_cast<uint8_t>(
-          numerics::LogSoftmaxByte(static_cast<int32_t>(difference), start, log_scale_, lo_, hi_));
+      return static_cast<uint8_t>(numerics::LogSoftmaxNumber(static_cast<int32_t>(difference),
+                                                             start, log_scale_, lo_, hi_));
     };
     if (columns_ <= 256) {
       for (int64_t i = 0; i < columns_; ++i) y[i] = byte(Difference(greatest, x[i]));

@@ -1,9 +1,10 @@
-// Softmax of s16, row by row. quantize/numerics/softmax_int16.h and quotient_softmax.h have the
-// arithmetic.
+// Softmax of s16, row by row. quantize/numerics/softmax_int16.h, quotient_softmax.h and
+// log_softmax.h have the arithmetic.
 #include "quantize/numerics/softmax_int16.h"
 
 #include <algorithm>
 
+#include "quantize/numerics/log_softmax.h"
 #include "quantize/numerics/quotient_softmax.h"
 #include "runtime/steps/int16.h"
 #include "runtime/steps/steps.h"
@@ -59,6 +60,11 @@ class QuotientSoftmaxS16Step : public Step {
  public:
   QuotientSoftmaxS16Step(const StepContext& context, const isa::QuotientSoftmaxS16& c)
       : words_(c.words),
+        log_(c.log),
+        step_(c.log ? numerics::MakeLogSoftmaxScale(context.Record(Field::kSrc).scale,
+                                                    context.Record(Field::kDst).scale)
+                          .step
+                    : 0),
         bounds_(BoundsOf(context, c.clamp)),
         src_(context.In<int16_t>(Field::kSrc)),
         tables_(context.In<int32_t>(Field::kTable)),
@@ -80,19 +86,34 @@ class QuotientSoftmaxS16Step : public Step {
     uint64_t sum = 0;
     for (int64_t i = 0; i < columns_; ++i)
       sum += static_cast<uint32_t>(numerics::SoftmaxProductEntry(tables_, max - x[i]));
+    if (log_) {
+      const numerics::LogSoftmaxScale scale{step_, words_};
+      const int64_t start = numerics::LogSoftmaxStart(sum, scale, bounds_.zero);
+      return WriteRow(at, [&](int64_t i) {
+        return numerics::LogSoftmaxNumber(max - x[i], start, scale, bounds_.lo, bounds_.hi);
+      });
+    }
     const numerics::SoftmaxQuotientRow row = numerics::QuotientRow(sum, words_);
+    WriteRow(at, [&](int64_t i) {
+      return numerics::SoftmaxQuotient(numerics::SoftmaxProductEntry(tables_, max - x[i]), row,
+                                       bounds_.zero, bounds_.lo, bounds_.hi);
+    });
+  }
+
+  // number(i): of column i.
+  template <typename Number>
+  void WriteRow(int64_t at, const Number& number) const noexcept {
     for (int64_t first = 0; first < columns_; first += kS16Block) {
       const int64_t count = std::min(kS16Block, columns_ - first);
       alignas(64) int32_t y[kS16Block];
-      for (int64_t i = 0; i < count; ++i) {
-        y[i] = numerics::SoftmaxQuotient(numerics::SoftmaxProductEntry(tables_, max - x[first + i]),
-                                         row, bounds_.zero, bounds_.lo, bounds_.hi);
-      }
+      for (int64_t i = 0; i < count; ++i) y[i] = number(first + i);
       dst_.Write(y, at + first, count);
     }
   }
 
   const RequantWords words_;
+  const bool log_;
+  const int64_t step_;
   const S16Bounds bounds_;
   const int16_t* src_;
   const int32_t* tables_;

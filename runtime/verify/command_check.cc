@@ -64,6 +64,10 @@ void CommandCheck::CheckByte(Field f) const {
 
 void CommandCheck::CheckScaled(Field f) const {
   CheckByte(f);
+  CheckHasScale(f);
+}
+
+void CommandCheck::CheckHasScale(Field f) const {
   const float scale = Tensor(f).scale;
   Check(Tensor(f).quantized && scale > 0.0f && std::isfinite(scale), Describe(f), ": scale is ",
         scale, ", expected a positive finite number");

@@ -55,8 +55,9 @@ struct CommandCheck {
   void CheckImage(Field f) const;
   // s8 or u8 with a zero point of that type.
   void CheckByte(Field f) const;
-  // CheckByte and a positive finite scale.
+  // CheckByte and a positive finite scale; the scale alone.
   void CheckScaled(Field f) const;
+  void CheckHasScale(Field f) const;
   // Constant of exactly `bytes` bytes, kBytes or s8/u8.
   void CheckBlob(Field f, int64_t bytes) const;
   // src2: for each channel of src, the last dimension, the number of one of the tables of so many

@@ -284,8 +284,11 @@ void CheckCommand(const CommandCheck& check, const isa::BatchedMatMulS16& c) {
 }
 
 // As of softmax by quotients: an entry of the greatest element is 2^30, no other one is larger.
+// Logarithms have a step of both scales.
 void CheckCommand(const CommandCheck& check, const isa::QuotientSoftmaxS16& c) {
   check.CheckSameShape(Field::kDst, Field::kSrc);
+  if (c.log) check.CheckHasScale(Field::kSrc);
+  if (c.log) check.CheckHasScale(Field::kDst);
   CheckIntegers(check, {Field::kSrc, Field::kDst}, c.clamp);
   check.CheckType(Field::kSrc, {DType::kS16});
   CheckWords(check, Rounding::kHalfUp, c.words, "factor");

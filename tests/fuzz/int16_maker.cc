@@ -220,6 +220,7 @@ void MakeQuotientSoftmax(Maker& m) {
   Command c = Make(m, Opcode::kQuotientSoftmaxS16, S16Spec(shape), NarrowSpec(m, shape));
   c.Set(Field::kTable, m.b.Const(DType::kBytes, {2048}, entries));
   c.Set(Field::kMultiplier, m.Multiplier()).Set(Field::kRshift, m.random.Int(0, 31));
+  c.Set(Field::kFlags, m.Chance(2) ? 1 : 0);
   m.b.image.commands.back() = c;
 }
 

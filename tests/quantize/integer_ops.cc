@@ -184,7 +184,7 @@ void LogSoftmaxRow(const QSoftmax& op, std::span<double> row, const ByteType& y,
   const int64_t start = nm::LogSoftmaxStart(sum, scale, y.zero);
   for (double& x : row) {
     const auto difference = static_cast<int32_t>(top - x);
-    x = nm::LogSoftmaxByte(difference, start, scale, op.clamp.lo, op.clamp.hi);
+    x = nm::LogSoftmaxNumber(difference, start, scale, op.clamp.lo, op.clamp.hi);
   }
 }
 

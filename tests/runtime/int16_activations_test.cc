@@ -110,6 +110,78 @@ std::vector<int32_t> SoftmaxRow(const int32_t* q, int64_t n, const std::vector<i
   return results;
 }
 
+// NUMERICS.md section 26, with section 29.7's entries.
+std::vector<int32_t> LogSoftmaxRow(const int32_t* q, int64_t n, const std::vector<int32_t>& tables,
+                                   double scale_x, const RequantWords& words, const TensorSpec& y,
+                                   const Limits& limits) {
+  const auto log = [](int64_t i) {
+    return std::llround(std::log1p(static_cast<double>(i) / 256) * 67108864);
+  };
+  const int32_t max = *std::max_element(q, q + n);
+  Wide sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += Entry(tables, max - q[i]);
+  int bits = 0;
+  while ((sum >> bits) != 0) ++bits;
+  const Wide normal = sum << (64 - bits);
+  const auto step = static_cast<int64_t>((normal >> 55) & 255);
+  const Wide part = (normal >> 31) & 0xffffff;
+  const Wide line = ((log(step + 1) - log(step)) * part + (1 << 23)) >> 24;
+  const Wide of_sum = (bits - 31) * Wide{log(256)} + log(step) + line;
+  const Wide in_units =
+      (of_sum * words.multiplier + (words.rshift > 0 ? Wide{1} << (words.rshift - 1) : 0)) >>
+      words.rshift;
+  const Wide start = (Wide{y.zero_point} << 22) + (1 << 21) - in_units;
+  const auto of_step = std::llround(scale_x / static_cast<double>(y.scale) * 4194304);
+  std::vector<int32_t> results;
+  for (int64_t i = 0; i < n; ++i) {
+    const Wide units = (start - Wide{max - q[i]} * of_step) >> 22;
+    results.push_back(static_cast<int32_t>(std::clamp<Wide>(units, limits.lo, limits.hi)));
+  }
+  return results;
+}
+
+// By its formula, and the real logarithm to the bound that NUMERICS.md proves.
+TEST(Int16Activations, LogSoftmax) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const int64_t rows = random.Int(1, 9), n = random.Int(1, 400);
+    const float scale = static_cast<float>(random.Int(1, 60)) * 2e-5f;
+    const DType type = AnyType(random);
+    const TensorSpec x{DType::kS16, {rows, n}, scale, 0};
+    TensorSpec y = Spec(random, type, {rows, n});
+    y.scale = static_cast<float>(random.Int(5, 80)) / (type == DType::kS16 ? 32768 : 128);
+    const std::vector<int32_t> tables = numerics::SoftmaxProductTables(scale);
+    const RequantWords words =
+        numerics::QuantizeMultiplier(1.0 / 16 / static_cast<double>(y.scale), 32);
+    ProgramBuilder b;
+    const int32_t src = b.Input(x), dst = b.Output(y);
+    Command& c = b.Add(Opcode::kQuotientSoftmaxS16, dst, src);
+    c.Set(Field::kTable, b.Const(DType::kBytes, {2048}, tables)).Set(Field::kFlags, 1);
+    c.Set(Field::kMultiplier, words.multiplier).Set(Field::kRshift, words.rshift);
+    const Limits limits = SetClamp(random, type, c);
+    const auto numbers = Numbers(random, DType::kS16, rows * n);
+    std::vector<int32_t> expected;
+    for (int64_t row = 0; row < rows; ++row) {
+      const int32_t* q = numbers.data() + row * n;
+      const double scale_x = static_cast<double>(scale);
+      const auto one = LogSoftmaxRow(q, n, tables, scale_x, words, y, limits);
+      const int32_t max = *std::max_element(q, q + n);
+      double sum = 0;
+      for (int64_t i = 0; i < n; ++i) sum += std::exp((q[i] - max) * scale_x);
+      const double unit = static_cast<double>(y.scale);
+      for (int64_t i = 0; i < n; ++i) {
+        const double real = ((q[i] - max) * scale_x - std::log(sum)) / unit;
+        const double held = std::clamp<double>(real + y.zero_point, limits.lo, limits.hi);
+        EXPECT_NEAR(one[static_cast<size_t>(i)], held,
+                    0.5 + 0x1p-6 + (0x1p-18 + static_cast<double>(n) * 0x1p-29) / unit);
+      }
+      expected.insert(expected.end(), one.begin(), one.end());
+    }
+    ExpectNumbers(RunEverywhere(b, {Stored(numbers, DType::kS16)}), type, expected);
+  }
+}
+
 // By its formula, and the real softmax to the bound that NUMERICS.md proves.
 TEST(Int16Activations, QuotientSoftmax) {
   for (uint32_t seed = 1; seed <= 40; ++seed) {

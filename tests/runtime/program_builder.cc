@@ -26,7 +26,8 @@ int32_t ProgramBuilder::Arena(const TensorSpec& spec) {
   TensorRecord record;
   record.dtype = spec.dtype;
   record.shape = spec.shape;
-  record.quantized = spec.dtype == DType::kS8 || spec.dtype == DType::kU8;
+  const bool bytes = spec.dtype == DType::kS8 || spec.dtype == DType::kU8;
+  record.quantized = bytes || spec.dtype == DType::kS16;
   record.scale = record.quantized ? spec.scale : 0.0f;
   record.zero_point = spec.zero_point;
   record.offset = AlignUp(image.arena_size);

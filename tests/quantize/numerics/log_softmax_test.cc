@@ -67,7 +67,7 @@ void ExpectRow(const Scales& s, const std::vector<int32_t>& differences) {
                               (0x1p-18L + n * 0x1p-31L) / static_cast<long double>(s.y) +
                               units * 0x1p-31L;
     const long double held = std::clamp<long double>(s.zero - units, -128, 127);
-    ASSERT_LE(std::fabs(LogSoftmaxByte(d, start, scale, -128, 127) - held), bound)
+    ASSERT_LE(std::fabs(LogSoftmaxNumber(d, start, scale, -128, 127) - held), bound)
         << "d " << d << " n " << n << " scales " << s.x << " " << s.y;
   }
 }
@@ -105,7 +105,7 @@ TEST(LogSoftmax, ExtremeScalesSaturate) {
       for (const int32_t d : row) {
         const double units = 5 - log - d * (static_cast<double>(x) / static_cast<double>(y));
         const double held = std::clamp(units, -128.0, 127.0);
-        EXPECT_NEAR(LogSoftmaxByte(d, start, scale, -128, 127), held, 0.5 + 1e-3)
+        EXPECT_NEAR(LogSoftmaxNumber(d, start, scale, -128, 127), held, 0.5 + 1e-3)
             << x << " " << y << " " << d;
       }
     }
