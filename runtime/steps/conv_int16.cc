@@ -1,9 +1,11 @@
 // Convolutions and matrix products of 16-bit integers. Weights are widened to pairs of s16 at load,
-// panels of 64 channels; a tile of 12 output pixels meets one panel at a time. Sums are exact in 32
-// bits where the weights prove it, else they are taken over to 64 bits after every segment of them.
+// panels of 64 channels; a tile of 12 output pixels, or a block of tiles where the weights are
+// many, meets one panel at a time. Sums are exact in 32 bits where the weights prove it, else they
+// are taken over to 64 bits after every segment of them.
 #include "runtime/steps/conv_int16.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -18,25 +20,53 @@
 namespace rshift {
 namespace {
 
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 // Products whose sum fits 32 bits, whatever the input is: taps [tap, tap + taps), pairs of input
 // channels [pair, pair + pairs) of each.
 struct Segment {
   int64_t tap = 0, taps = 0, pair = 0, pairs = 0;
 };
 
-std::vector<Segment> Segments(int64_t taps, int64_t pairs, const WeightBounds& bounds) {
-  if (bounds.sum * numerics::kInt16Magnitude <= kMostSum) return {{0, taps, 0, pairs}};
-  const int64_t most = kMostSum / numerics::kInt16Magnitude / bounds.one / 2;  // pairs: 258 or more
-  std::vector<Segment> segments;
-  if (pairs <= most) {
-    const int64_t step = most / pairs;
-    for (int64_t tap = 0; tap < taps; tap += step)
-      segments.push_back({tap, std::min(step, taps - tap), 0, pairs});
-    return segments;
+// Sums of |w| over the input channels of a tap, for each output channel.
+std::vector<int64_t> TapSums(const S16Shape& shape, const int8_t* w, int64_t tap) {
+  std::vector<int64_t> sums(static_cast<size_t>(shape.oc));
+  for (int64_t c = 0; c < shape.oc; ++c) {
+    const int8_t* of = w + (c * shape.taps() + tap) * shape.group_ic();
+    for (int64_t i = 0; i < shape.group_ic(); ++i)
+      sums[static_cast<size_t>(c)] += std::abs(int32_t{of[i]});
   }
+  return sums;
+}
+
+bool Fits32(const std::vector<int64_t>& sums) {
+  return *std::ranges::max_element(sums) * numerics::kInt16Magnitude <= kMostSum;
+}
+
+// As many taps together as fit, or parts of one tap.
+std::vector<Segment> Segments(const S16Shape& shape, const int8_t* w, const WeightBounds& bounds) {
+  const int64_t taps = shape.taps(), pairs = CeilDiv(shape.group_ic(), 2);
+  if (bounds.sum * numerics::kInt16Magnitude <= kMostSum) return {{0, taps, 0, pairs}};
+  const int64_t most = kMostSum / numerics::kInt16Magnitude / bounds.one / 2;  // pairs: 255 or more
+  std::vector<Segment> segments;
+  std::vector<int64_t> together;  // of the last segment
   for (int64_t tap = 0; tap < taps; ++tap) {
-    for (int64_t pair = 0; pair < pairs; pair += most)
-      segments.push_back({tap, 1, pair, std::min(most, pairs - pair)});
+    const std::vector<int64_t> sums = TapSums(shape, w, tap);
+    if (!Fits32(sums)) {
+      for (int64_t pair = 0; pair < pairs; pair += most)
+        segments.push_back({tap, 1, pair, std::min(most, pairs - pair)});
+      together.clear();
+      continue;
+    }
+    std::vector<int64_t> longer = sums;
+    for (size_t c = 0; c < together.size(); ++c) longer[c] += together[c];
+    if (!together.empty() && Fits32(longer)) {
+      ++segments.back().taps;
+      together = std::move(longer);
+    } else {
+      segments.push_back({tap, 1, 0, pairs});
+      together = sums;
+    }
   }
   return segments;
 }
@@ -48,6 +78,7 @@ class ConvS16Step : public Step {
       : shape_(shape),
         panels_(CeilDiv(shape.group_oc(), kS16Channels)),
         pairs_(CeilDiv(shape.group_ic(), 2)),
+        block_(TilesOfBlock(context.threads)),
         bounds_(BoundsOf(context, clamp)),
         kernel_(KernelsFor(context.isa).conv_s16),
         loops_(Int16LoopsFor(context.isa)),
@@ -68,25 +99,25 @@ class ConvS16Step : public Step {
     if (sums_ != nullptr) return;  // proved to fit 32 bits
     const WeightBounds bounds = BoundsOfWeights(w, context.In<uint8_t>(Field::kRequant), shape.oc,
                                                 shape.taps() * shape.group_ic());
-    segments_ = Segments(shape.taps(), pairs_, bounds);
+    segments_ = Segments(shape, w, bounds);
     fits_ = bounds.accumulator <= kMostSum;
   }
 
   void Run(const Team& team) noexcept override {
     const int64_t all = shape_.groups * panels_, tiles = CeilDiv(shape_.pixels(), kS16Pixels);
-    const Range part = ThreadRange(tiles * all, 1, team);
+    const Range part = ThreadRange(CeilDiv(tiles, block_) * all, 1, team);
     auto* rows = static_cast<const int16_t**>(scratch_.For(team));
-    int64_t ready = -1;  // the tile and group whose rows are there
+    int64_t ready = -1;  // the block and group whose rows are there
     for (int64_t item = part.begin; item < part.end; ++item) {
-      const int64_t tile = item / all, group = item % all / panels_;
-      const int64_t first = tile * kS16Pixels;
-      const int64_t pixels = std::min(kS16Pixels, shape_.pixels() - first);
-      if (ready != tile * shape_.groups + group) {
-        const auto* zeros = reinterpret_cast<const int16_t*>(zeros_.data());
-        SetTileRows(shape_, src_, {first, pixels, group * shape_.group_ic(), zeros}, rows);
+      const int64_t block = item / all, group = item % all / panels_;
+      const int64_t first = block * block_, end = std::min(tiles, first + block_);
+      if (ready != block * shape_.groups + group) {
+        for (int64_t tile = first; tile < end; ++tile)
+          SetRows(tile, group, rows + (tile - first) * RowsOfTile());
       }
-      ready = tile * shape_.groups + group;
-      RunTile(rows, first, pixels, group, item % panels_);
+      ready = block * shape_.groups + group;
+      for (int64_t tile = first; tile < end; ++tile)
+        RunTile(rows + (tile - first) * RowsOfTile(), tile, group, item % panels_);
     }
   }
 
@@ -96,11 +127,20 @@ class ConvS16Step : public Step {
   }
 
  private:
-  static int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
   // Numbers of a panel's weights under one tap.
   int64_t TapSize() const { return pairs_ * 2 * kS16Channels; }
+  int64_t RowsOfTile() const { return shape_.taps() * kS16Pixels; }
   size_t ScratchBytes() const {
-    return sizeof(const int16_t*) * static_cast<size_t>(shape_.taps() * kS16Pixels);
+    return sizeof(const int16_t*) * static_cast<size_t>(block_ * RowsOfTile());
+  }
+  // Weights that a cache does not hold are read once for each block of tiles, not for each tile.
+  int64_t TilesOfBlock(int threads) const {
+    constexpr int64_t kHeldWeights = int64_t{1} << 19, kMostTiles = 32, kLeastItems = 4;
+    const int64_t bytes = shape_.groups * panels_ * shape_.taps() * TapSize() * 2;
+    if (bytes <= kHeldWeights) return 1;
+    const int64_t tiles = CeilDiv(shape_.pixels(), kS16Pixels), all = shape_.groups * panels_;
+    const int64_t most = tiles * all / (kLeastItems * threads);  // so that every thread has some
+    return std::clamp<int64_t>(std::min(most, tiles), 1, kMostTiles);
   }
 
   // [OC][tap][ic] -> [group][panel][tap][pair][64][2].
@@ -119,8 +159,18 @@ class ConvS16Step : public Step {
     }
   }
 
-  void RunTile(const int16_t* const* rows, int64_t first, int64_t pixels, int64_t group,
-               int64_t panel) noexcept {
+  int64_t PixelsOf(int64_t tile) const {
+    return std::min(kS16Pixels, shape_.pixels() - tile * kS16Pixels);
+  }
+
+  void SetRows(int64_t tile, int64_t group, const int16_t** rows) const noexcept {
+    const auto* zeros = reinterpret_cast<const int16_t*>(zeros_.data());
+    const int64_t offset = group * shape_.group_ic();
+    SetTileRows(shape_, src_, {tile * kS16Pixels, PixelsOf(tile), offset, zeros}, rows);
+  }
+
+  void RunTile(const int16_t* const* rows, int64_t tile, int64_t group, int64_t panel) noexcept {
+    const int64_t first = tile * kS16Pixels, pixels = PixelsOf(tile);
     const int64_t channel = panel * kS16Channels;
     const int64_t count = std::min(kS16Channels, shape_.group_oc() - channel);
     const int64_t at = first * shape_.oc + group * shape_.group_oc() + channel;
@@ -194,6 +244,7 @@ class ConvS16Step : public Step {
 
   const S16Shape shape_;
   const int64_t panels_, pairs_;
+  const int64_t block_;  // tiles that meet one panel before the next
   const S16Bounds bounds_;
   const ConvS16Fn kernel_;
   const Int16Table& loops_;

@@ -50,6 +50,13 @@ void SetRun(const S16Shape& s, const int16_t* src, const TileRows& tile, const P
   }
 }
 
+// 1x1 over an image of the output's size.
+bool ReadsItsOwnPixel(const S16Shape& s) {
+  const Window& w = s.window;
+  return s.taps() == 1 && w.pad_top == 0 && w.pad_left == 0 && w.stride_h == 1 && w.stride_w == 1 &&
+         s.ih == s.oh && s.iw == s.ow;
+}
+
 }  // namespace
 
 WeightBounds BoundsOfWeights(const int8_t* w, const uint8_t* records, int64_t channels,
@@ -125,6 +132,11 @@ S16Channels ChannelWords::At(int64_t entry) noexcept {
 
 void SetTileRows(const S16Shape& shape, const int16_t* src, const TileRows& tile,
                  const int16_t** rows) noexcept {
+  if (ReadsItsOwnPixel(shape)) {
+    const int16_t* first = src + tile.first * shape.ic + tile.offset;
+    for (int64_t p = 0; p < tile.pixels; ++p) rows[p] = first + p * shape.ic;
+    return;
+  }
   for (int64_t p = 0; p < tile.pixels;) {
     const int64_t m = tile.first + p, run = std::min(tile.pixels - p, shape.ow - m % shape.ow);
     SetRun(shape, src, tile, {p, run}, rows);

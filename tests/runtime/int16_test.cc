@@ -428,12 +428,13 @@ struct Geometry {
   }
 };
 
-void CheckConv(uint32_t seed, bool depthwise) {
-  SCOPED_TRACE(seed);
-  Random random(seed);
+struct Channels {
+  int64_t groups, of_group_in, of_group_out;
+};
+
+void CheckConv(Random& random, const Channels& channels) {
   const Geometry g(random);
-  const int64_t groups = depthwise ? random.Int(2, 300) : random.Int(1, 3);
-  const int64_t gi = depthwise ? 1 : random.Int(1, 20), go = depthwise ? 1 : random.Int(1, 40);
+  const auto [groups, gi, go] = channels;
   const int64_t ic = groups * gi, oc = groups * go, taps = g.kernel[0] * g.kernel[1];
   const TensorSpec x = Spec(random, AnySource(random), {1, g.in[0], g.in[1], ic});
   const TensorSpec y = Spec(random, AnyResult(random, x.dtype), {1, g.out[0], g.out[1], oc});
@@ -466,10 +467,26 @@ void CheckConv(uint32_t seed, bool depthwise) {
 }
 
 TEST(Int16, Convolution) {
-  for (uint32_t seed = 1; seed <= 80; ++seed) CheckConv(seed, false);
+  for (uint32_t seed = 1; seed <= 80; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    CheckConv(random, {random.Int(1, 3), random.Int(1, 20), random.Int(1, 40)});
+  }
+}
+// Megabytes of weights, of which each panel meets a block of tiles.
+TEST(Int16, ConvolutionOfManyWeights) {
+  for (uint32_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    CheckConv(random, {random.Int(1, 2), random.Int(100, 200), random.Int(150, 260)});
+  }
 }
 TEST(Int16, Depthwise) {
-  for (uint32_t seed = 1; seed <= 60; ++seed) CheckConv(seed, true);
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    CheckConv(random, {random.Int(2, 300), 1, 1});
+  }
 }
 
 TEST(Int16, Pools) {
