@@ -78,7 +78,7 @@ class ConvS16Step : public Step {
       : shape_(shape),
         panels_(CeilDiv(shape.group_oc(), kS16Channels)),
         pairs_(CeilDiv(shape.group_ic(), 2)),
-        block_(TilesOfBlock(context.threads)),
+        blocks_(Blocks(context.threads)),
         bounds_(BoundsOf(context, clamp)),
         kernel_(KernelsFor(context.isa).conv_s16),
         loops_(Int16LoopsFor(context.isa)),
@@ -105,12 +105,12 @@ class ConvS16Step : public Step {
 
   void Run(const Team& team) noexcept override {
     const int64_t all = shape_.groups * panels_, tiles = CeilDiv(shape_.pixels(), kS16Pixels);
-    const Range part = ThreadRange(CeilDiv(tiles, block_) * all, 1, team);
+    const Range part = ThreadRange(blocks_ * all, 1, team);
     auto* rows = static_cast<const int16_t**>(scratch_.For(team));
     int64_t ready = -1;  // the block and group whose rows are there
     for (int64_t item = part.begin; item < part.end; ++item) {
       const int64_t block = item / all, group = item % all / panels_;
-      const int64_t first = block * block_, end = std::min(tiles, first + block_);
+      const int64_t first = tiles * block / blocks_, end = tiles * (block + 1) / blocks_;
       if (ready != block * shape_.groups + group) {
         for (int64_t tile = first; tile < end; ++tile)
           SetRows(tile, group, rows + (tile - first) * RowsOfTile());
@@ -131,16 +131,18 @@ class ConvS16Step : public Step {
   int64_t TapSize() const { return pairs_ * 2 * kS16Channels; }
   int64_t RowsOfTile() const { return shape_.taps() * kS16Pixels; }
   size_t ScratchBytes() const {
-    return sizeof(const int16_t*) * static_cast<size_t>(block_ * RowsOfTile());
+    const int64_t tiles = CeilDiv(shape_.pixels(), kS16Pixels);
+    return sizeof(const int16_t*) * static_cast<size_t>(CeilDiv(tiles, blocks_) * RowsOfTile());
   }
   // Weights that a cache does not hold are read once for each block of tiles, not for each tile.
-  int64_t TilesOfBlock(int threads) const {
+  int64_t Blocks(int threads) const {
     constexpr int64_t kHeldWeights = int64_t{1} << 19, kMostTiles = 32, kLeastItems = 4;
-    const int64_t bytes = shape_.groups * panels_ * shape_.taps() * TapSize() * 2;
-    if (bytes <= kHeldWeights) return 1;
-    const int64_t tiles = CeilDiv(shape_.pixels(), kS16Pixels), all = shape_.groups * panels_;
-    const int64_t most = tiles * all / (kLeastItems * threads);  // so that every thread has some
-    return std::clamp<int64_t>(std::min(most, tiles), 1, kMostTiles);
+    const int64_t all = shape_.groups * panels_;
+    const int64_t tiles = std::max<int64_t>(CeilDiv(shape_.pixels(), kS16Pixels), 1);
+    const int64_t bytes = all * shape_.taps() * TapSize() * 2;
+    if (bytes <= kHeldWeights) return tiles;
+    const int64_t least = CeilDiv(kLeastItems * threads, all);  // so that every thread has some
+    return std::clamp(std::max(least, CeilDiv(tiles, kMostTiles)), int64_t{1}, tiles);
   }
 
   // [OC][tap][ic] -> [group][panel][tap][pair][64][2].
@@ -244,7 +246,7 @@ class ConvS16Step : public Step {
 
   const S16Shape shape_;
   const int64_t panels_, pairs_;
-  const int64_t block_;  // tiles that meet one panel before the next
+  const int64_t blocks_;  // of tiles, each of which meets one panel before the next
   const S16Bounds bounds_;
   const ConvS16Fn kernel_;
   const Int16Table& loops_;
