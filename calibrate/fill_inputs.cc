@@ -13,7 +13,9 @@ namespace {
 std::string Wanted(const TensorRecord& record) {
   if (!record.quantized) return "";
   return Cat(" ", Name(record.dtype), ", expected q of the number ", record.scale, " (q - ",
-             record.zero_point, "); for the numbers themselves deploy with --input-type f32");
+             record.zero_point,
+             "); a model whose own input is f32 takes the numbers "
+             "themselves with model_deploy --input-type f32");
 }
 
 // Data sets deliver F32; an integer or bool input takes the values it can hold exactly.

@@ -109,7 +109,9 @@ void Write(const Target& t, const Binary& op) {
       t.writer.Node("Mul", {difference, difference}, y);
       return;
     }
-    t.writer.Node(OpName(t.node.op), {t.in[0], t.in[1]}, y);
+    auto* node = t.writer.Node(OpName(t.node.op), {t.in[0], t.in[1]}, y);
+    const bool is_float = t.graph.value(t.node.inputs[0]).dtype == DType::kF32;
+    if (op.op == BinaryOp::kMod && is_float) OnnxWriter::Set(node, "fmod", int64_t{1});
   });
 }
 

@@ -36,12 +36,18 @@ std::string WithoutEnding(const std::string& name, const Endings& endings) {
   return name;
 }
 
+void SetIntegers(DType type, int bits, ScaleEntry* entry) {
+  entry->bits = bits;
+  entry->is_signed = type == DType::kS8 || type == DType::kS16;
+}
+
+// Of 16 bits those about the middle: the import makes others numbers in F32.
 ScaleEntry Activation(const Graph& graph, const Node& node) {
   const Value& q = graph.value(node.outputs[0]);
   ScaleEntry entry{.name = graph.value(node.inputs[0]).name};
   entry.scales = {static_cast<double>(q.quant->scale)};
   if (q.quant->zero_point != 0) entry.zero_points = {q.quant->zero_point};
-  entry.is_signed = q.dtype == DType::kS8;
+  SetIntegers(q.dtype, 8 * static_cast<int>(SizeOf(q.dtype)), &entry);
   return entry;
 }
 
@@ -52,7 +58,7 @@ ScaleEntry Weights(const Value& value) {
   entry.zero_points.assign(origin.zero_points.begin(), origin.zero_points.end());
   if (IsCentred(entry)) entry.zero_points.clear();
   entry.axis = static_cast<int>(origin.axis);
-  entry.is_signed = origin.dtype == DType::kS8;
+  SetIntegers(origin.dtype, SizeOf(origin.dtype) == 1 ? origin.bits : 16, &entry);
   return entry;
 }
 
@@ -76,7 +82,8 @@ ScaleSet Read(const std::string& text, const std::string& where) {
     if (value.origin && value.origin->dtype != DType::kS32) add(Weights(value));
   }
   RSHIFT_REQUIRE(!set.entries.empty(), ErrorCode::kInvalidInput, where,
-                 ": no QuantizeLinear or DequantizeLinear in the model, so it holds no scales");
+                 ": no QuantizeLinear or DequantizeLinear of bytes, or of 16 bits with a zero point in "
+                 "the middle, in the model, so it holds no scales");
   return set;
 }
 

@@ -1,8 +1,10 @@
 #include "interop/qdq_export.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <map>
 #include <span>
 #include <vector>
@@ -49,18 +51,24 @@ class Exporter {
   }
 
  private:
-  // The integers of a tensor in the program: its own value, or the Quantize of a float one.
-  const Value* Integers(const std::string& name) const {
-    for (const char* suffix : {"", "__q"}) {
+  static bool HoldsBytes(const Value& value) {
+    return value.quant && (value.dtype == DType::kS8 || value.dtype == DType::kU8);
+  }
+  // The bytes of a tensor in the program: its own value (a clamp may have named it anew), or the
+  // Quantize of a float one. Null: it has none, as states of recurrent cells, which have 16 bits.
+  const Value* Bytes(const std::string& name, std::initializer_list<const char*> suffixes) const {
+    for (const char* suffix : suffixes) {
       const ValueId id = quantized_.FindValue(name + suffix);
-      if (id.valid() && quantized_.value(id).quant) return &quantized_.value(id);
+      if (id.valid() && HoldsBytes(quantized_.value(id))) return &quantized_.value(id);
     }
     return nullptr;
   }
+  const Value* Integers(const std::string& name) const {
+    return Bytes(name, {"", "__clamped", "__q"});
+  }
   // What makes it computes integers.
   bool IsInteger(const std::string& name) const {
-    const ValueId id = quantized_.FindValue(name);
-    return id.valid() && quantized_.value(id).quant.has_value();
+    return Bytes(name, {"", "__clamped"}) != nullptr;
   }
 
   // A tensor of reals, as integer operators see it or as it was computed. No name of the writer's
@@ -139,12 +147,37 @@ class Exporter {
         const bool own = integer && linear != linear_.end() && inputs.size() < 3;
         inputs.push_back(own ? Linear(node, *linear->second, inputs.size())
                              : Operand(node, value, integer));
+      } else if (inputs.empty() && linear != linear_.end() && Integers(value.name) == nullptr) {
+        // The program has its bytes under a name of their own.
+        const std::string name = node.name + "/input";
+        QuantizeAs(quantized_.value(linear->second->inputs[0]), name, Computed(value.name));
+        inputs.push_back(name + "/dq");
       } else {
         inputs.push_back(Real(value.name, integer || IsInteger(value.name)));
       }
     }
     WriteFloatNode(graph_, node, inputs, y.name + "/real", &writer_);
     Quantize(y.name, y.name + "/real");
+  }
+
+  // Whether the integers are the constant's numbers, rounded or cut off, and not reciprocals,
+  // slopes or what else a command holds.
+  static bool StandsFor(const Value& integers, const Value& constant) {
+    const IntType type{integers.dtype, *integers.quant};
+    const float least = End(type, type.qmin()), most = End(type, type.qmax());
+    std::vector<float> wanted, held;
+    for (const float real : constant.constant->As<float>())
+      wanted.push_back(std::clamp(real, least, most));
+    for (const uint8_t byte : integers.constant->bytes)
+      held.push_back(End(type, type.dtype == DType::kS8 ? static_cast<int8_t>(byte) : byte));
+    // In any order (NHWC); repeated numbers may stand there once.
+    const bool same_size = wanted.size() == held.size();
+    for (std::vector<float>* numbers : {&wanted, &held}) {
+      std::ranges::sort(*numbers);
+      if (!same_size && !numbers->empty()) *numbers = {numbers->front(), numbers->back()};
+    }
+    return std::ranges::equal(
+        wanted, held, [&](float a, float b) { return std::fabs(a - b) <= type.quant.scale; });
   }
 
   // A constant operand as the node of the program has it: its integers, dequantized, or real
@@ -158,7 +191,7 @@ class Exporter {
       const Value& value = quantized_.value(id);
       if (!value.is_constant() || !value.quant || !value.name.starts_with(constant.name + "__q"))
         continue;
-      if (value.dtype != DType::kS8 && value.dtype != DType::kU8) continue;
+      if (!HoldsBytes(value) || !StandsFor(value, constant)) continue;
       const std::string name = node.name + "/" + constant.name;
       QuantizeAs(value, name, real);
       return name + "/dq";
@@ -179,8 +212,7 @@ class Exporter {
     const auto count = static_cast<int64_t>(scales.size());
     if (input == 2 && form_ == Form::kFakeQuantize) return Constant(graph_.value(node.inputs[2]));
     if (input == 2) {
-      const float x = Integers(graph_.value(node.inputs[0]).name)->quant->scale;
-      return Bias(node, scales, x);
+      return Bias(node, scales, quantized_.value(integer.inputs[0]).quant->scale);
     }
     if (form_ == Form::kFakeQuantize) return FakeWeights(node, w, axis);
     const Shape by_channel = count == 1 ? Shape{} : Shape{count};

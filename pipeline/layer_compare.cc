@@ -31,6 +31,7 @@ struct Gathered {
 // The least and the largest integer; recurrent cells keep their state in 16 bits.
 std::pair<int, int> EndsOf(DType type) {
   if (type == DType::kS16) return {-32768, 32767};
+  if (type == DType::kU16) return {0, 65535};
   return type == DType::kU8 ? std::pair{0, 255} : std::pair{-128, 127};
 }
 

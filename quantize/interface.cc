@@ -48,7 +48,12 @@ struct Port {
   DType dtype = DType::kF32;
 };
 
-// Every name must be that of an f32 one.
+void RequireF32(const char* option, const char* what, const Port& port) {
+  RSHIFT_REQUIRE(port.dtype == DType::kF32, ErrorCode::kInvalidInput, option, ": ", what, " '",
+                 port.name, "' is ", Name(port.dtype), " in the model and stays so; leave it out");
+}
+
+// Every name must be that of an f32 one; a type for all must be one for some of them.
 void CheckNames(const char* option, const char* what, const ElementTypes& types,
                 const std::vector<Port>& ports) {
   for (const auto& entry : types.named) {
@@ -59,9 +64,11 @@ void CheckNames(const char* option, const char* what, const ElementTypes& types,
     for (const Port& p : ports) all += Cat(all.empty() ? "'" : ", '", p.name, "'");
     RSHIFT_REQUIRE(port != ports.end(), ErrorCode::kInvalidInput, option, ": '", name, "' is no ",
                    what, " of the model, which has ", all);
-    RSHIFT_REQUIRE(port->dtype == DType::kF32, ErrorCode::kInvalidInput, option, ": ", what, " '",
-                   name, "' is ", Name(port->dtype), " in the model and stays so; leave it out");
+    RequireF32(option, what, *port);
   }
+  const bool some = std::ranges::any_of(
+      ports, [&](const Port& p) { return p.dtype == DType::kF32 || p.dtype == types.all; });
+  if (types.all != DType::kF32 && !some && !ports.empty()) RequireF32(option, what, ports[0]);
 }
 
 class Rewriter {

@@ -3,6 +3,8 @@
 // constant that remembers its integers (Value::origin).
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <set>
 
 #include "graph/fold/fold.h"
 #include "graph/onnx/blocks.h"
@@ -204,41 +206,70 @@ bool HasQuant(const Parameters& p, DType type) {
   return type == DType::kU16 || p.zero_points[0] == 0;
 }
 
+// Who reads the integers that a QuantizeLinear gives. Readers are nodes of the outermost graph.
+struct Readers {
+  int dequantize = 0;   // DequantizeLinear
+  int as_integers = 0;  // what moves or converts integers, and the model's outputs
+  bool all = false;     // there are no others
+};
+
+Readers ReadersOf(OnnxNode& node) {
+  static const std::set<std::string> kMoving = {
+      "Cast",   "Concat",   "DepthToSpace", "Expand",    "Flatten",
+      "Gather", "Identity", "Reshape",      "Slice",     "SpaceToDepth",
+      "Split",  "Squeeze",  "Tile",         "Transpose", "Unsqueeze"};
+  const std::string& name = node.proto().output(0);
+  Readers readers;
+  readers.as_integers = IsOutput(node) ? 1 : 0;
+  for (const onnx::NodeProto& reader : node.state().model->graph().node()) {
+    const auto reads = static_cast<int>(std::ranges::count(reader.input(), name));
+    if (reader.op_type() == "DequantizeLinear") readers.dequantize += reads;
+    if (kMoving.contains(reader.op_type())) readers.as_integers += reads;
+  }
+  const auto uses = node.state().uses.find(name);
+  const int known = readers.dequantize + readers.as_integers;
+  readers.all = known > 0 && uses != node.state().uses.end() && uses->second == known;
+  return readers;
+}
+
+// Integers of 16 bits about their zero point, as commands hold them: those of u16 less 32768, which
+// no reader but DequantizeLinear knows; those of s16 as they are.
+bool IsCentred(OnnxNode& node, const Parameters& p, DType type) {
+  if (!IsWide(type) || p.axis >= 0 || p.zero_points[0] != CentreOf(type)) return false;
+  const Readers readers = ReadersOf(node);
+  return readers.all && (readers.as_integers == 0 || type == DType::kS16);
+}
+
+// Whether the integers themselves are wanted, of the model's type.
+bool IsGiven(OnnxNode& node) {
+  const Readers readers = ReadersOf(node);
+  return readers.all && readers.as_integers > 0;
+}
+
 // Integers of 16 or 4 bits as f32 numbers (NUMERICS.md section 20). Their parameters stand at the
 // value until the import ends. An output of the model has the integers themselves.
 void QuantizeWide(OnnxNode& node, const Parameters& p, DType type) {
   node.CheckSupported(p.axis < 0, "quantizes to ", Name(type), " with ", p.scales.size(),
                       " scales; one scale is supported");
-  const bool given = IsOutput(node);
-  node.CheckSupported(!given || !QuantizesToNibbles(node),
+  const bool given = !QuantizesToNibbles(node) && IsGiven(node);
+  node.CheckSupported(!IsOutput(node) || !QuantizesToNibbles(node),
                       "gives integers of type int4 to an output of the model; only s8, u8, s16 and "
                       "u16 are supported");
+  const auto [lo, hi] = Limits(node, type);
+  const auto clipped = [&](ValueId x) {
+    const ValueId q = Integers(node, x, p);
+    return node.Emit(Clip{{lo, hi}}, {q}, DType::kF32, node.ShapeOf(0));
+  };
   if (given) {
-    const ValueId rounded = RoundTrip(node, node.Input(0), p, type);
-    node.Output(Cast{type}, {Integers(node, rounded, p)}, type, node.ShapeOf(0));
+    // Clipped again: an integer program's own steps may end beyond the model's last integer.
+    const ValueId q = clipped(RoundTrip(node, node.Input(0), p, type));
+    node.Output(Cast{type}, {q}, type, node.ShapeOf(0));
     if (HasQuant(p, type)) node.SetOutputQuant(ActivationParams(p));
     return;
   }
-  const auto [lo, hi] = Limits(node, type);
   const ValueId q = Integers(node, node.Input(0), p);
   node.Output(Clip{{lo, hi}}, {q}, DType::kF32, node.ShapeOf(0));
   node.SetOutputQuant({p.scales[0], p.zero_points[0]});
-}
-
-// Integers of 16 bits about their zero point, as commands hold them: those of u16 less 32768. No
-// reader but DequantizeLinear of the outermost graph knows that; an output of s16 has them as they
-// are.
-bool IsCentred(OnnxNode& node, const Parameters& p, DType type) {
-  if (!IsWide(type) || p.axis >= 0 || p.zero_points[0] != CentreOf(type)) return false;
-  const std::string& name = node.proto().output(0);
-  if (IsOutput(node) && type == DType::kU16) return false;
-  int known = IsOutput(node) ? 1 : 0;
-  for (const onnx::NodeProto& reader : node.state().model->graph().node()) {
-    if (reader.op_type() == "DequantizeLinear" && reader.input_size() > 0)
-      known += reader.input(0) == name ? 1 : 0;
-  }
-  const auto uses = node.state().uses.find(name);
-  return known > 0 && uses != node.state().uses.end() && uses->second == known;
 }
 
 // Whether the value holds what QuantizeWide made.
@@ -300,7 +331,10 @@ Value DequantizeConstant(const Value& q, const Parameters& p, int bits) {
   const std::vector<int64_t> integers = IntElements(q);
   std::vector<float> reals(integers.size());
   ForEachElement(q.shape, p.axis, [&](int64_t i, int64_t channel) {
-    reals[i] = static_cast<float>(integers[i] - p.zero_points[channel]) * p.scales[channel];
+    // What a scale near the largest number makes infinite (masks of attention) stays a number.
+    constexpr float kMost = std::numeric_limits<float>::max();
+    const float real = static_cast<float>(integers[i] - p.zero_points[channel]) * p.scales[channel];
+    reals[i] = std::clamp(real, -kMost, kMost);
   });
   Value result;
   result.shape = q.shape;

@@ -1,4 +1,4 @@
-// Scales and zero points belong to every byte tensor that a node only moves.
+// Scales and zero points belong to every tensor of bytes or 16-bit integers that a node only moves.
 #include "graph/onnx/table.h"
 
 namespace rshift {
@@ -9,12 +9,14 @@ bool MovesIntegers(const Op& op) {
   return std::holds_alternative<MaxPool>(op) || MovementOf(op) != Movement::kNone;
 }
 
-// Calls f(input, output) for every activation of bytes that a node moves.
+// Calls f(input, output) for every activation of integers of a scale that a node moves.
 template <typename F>
-void ForMovedBytes(Graph& graph, const Node& node, F f) {
+void ForMovedIntegers(Graph& graph, const Node& node, F f) {
   if (!MovesIntegers(node.op)) return;
   Value& out = graph.value(node.outputs[0]);
-  if (out.dtype != DType::kS8 && out.dtype != DType::kU8) return;
+  const DType type = out.dtype;
+  const bool wide = type == DType::kS16 || type == DType::kU16;
+  if (type != DType::kS8 && type != DType::kU8 && !wide) return;
   const size_t count = std::holds_alternative<Concat>(node.op) ? node.inputs.size() : 1;
   for (size_t i = 0; i < count; ++i) {
     Value& in = graph.value(node.inputs[i]);
@@ -31,17 +33,17 @@ void SpreadQuantParams(Graph& graph) {
   }
   auto& nodes = graph.nodes();
   for (const Node& node : nodes) {
-    ForMovedBytes(graph, node, [](const Value& in, Value& out) {
+    ForMovedIntegers(graph, node, [](const Value& in, Value& out) {
       if (!out.quant) out.quant = in.quant;
     });
   }
   for (size_t n = nodes.size(); n-- > 0;) {
-    ForMovedBytes(graph, nodes[n], [](Value& in, const Value& out) {
+    ForMovedIntegers(graph, nodes[n], [](Value& in, const Value& out) {
       if (!in.quant) in.quant = out.quant;
     });
   }
   for (const Node& node : nodes) {
-    ForMovedBytes(graph, node, [&](const Value& in, const Value& out) {
+    ForMovedIntegers(graph, node, [&](const Value& in, const Value& out) {
       RSHIFT_REQUIRE(
           in.quant == out.quant, ErrorCode::kUnsupported, node.name, ": ", OpName(node.op),
           " moves the integers ", Quoted(in.name), " to ", Quoted(out.name),

@@ -64,6 +64,13 @@ void WriteMulAdd(Graph& graph, Links& links, const std::vector<size_t>& chain, i
   }
 }
 
+// In another order than the chain's, products of large numbers may overflow where the chain's do not
+// (the dequantized mask of an attention, whose least number is the least of F32).
+bool IsFarFromOverflow(const Affine& affine) {
+  const auto is_far = [](float number) { return std::fabs(number) < 1e30f; };
+  return std::ranges::all_of(affine.scale, is_far) && std::ranges::all_of(affine.shift, is_far);
+}
+
 // Collects the chain of affine nodes that ends at node `index`; rewrites it when that saves
 // something.
 bool MergeChain(Graph& graph, Links& links, size_t index, int64_t axis) {
@@ -84,7 +91,7 @@ bool MergeChain(Graph& graph, Links& links, size_t index, int64_t axis) {
     id = links.ProducerId(x);
   }
   std::reverse(chain.begin(), chain.end());
-  if (chain.size() < 2 || IsPlainMulAdd(graph, chain)) return false;
+  if (chain.size() < 2 || IsPlainMulAdd(graph, chain) || !IsFarFromOverflow(*total)) return false;
   WriteMulAdd(graph, links, chain, axis, x, *total);
   return true;
 }

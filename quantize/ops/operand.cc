@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "quantize/numerics/qparams.h"
@@ -9,6 +10,13 @@
 
 namespace rshift {
 namespace {
+
+void RequireFinite(const Node& node, const std::string& constant, std::span<const float> numbers) {
+  for (float v : numbers) {
+    RSHIFT_REQUIRE(std::isfinite(v), ErrorCode::kInvalidInput, node.name, ": constant '", constant,
+                   "' holds ", v, ", expected finite numbers; repair the model");
+  }
+}
 
 // A constant uses its own range to the full: its largest magnitude is 127, not 128.
 IntType TypeOfConstant(std::span<const float> values, QuantMode mode) {
@@ -34,6 +42,25 @@ bool TakeIntegers(const Value& value, std::vector<int8_t>* bytes, IntType* type)
   return true;
 }
 
+// Infinities of a sum (the mask of an attention) as numbers that take it out of its range.
+std::vector<float> FiniteNumbers(Emitter& emitter, const Node& node, const Value& value) {
+  const auto constant = value.constant->As<float>();
+  std::vector<float> numbers(constant.begin(), constant.end());
+  const auto* binary = std::get_if<Binary>(&node.op);
+  const auto is_infinite = [](float v) { return std::isinf(v); };
+  const bool sum =
+      binary != nullptr && (binary->op == BinaryOp::kAdd || binary->op == BinaryOp::kSub);
+  if (sum && std::ranges::any_of(numbers, is_infinite)) {
+    const float beyond = std::min(1024 * emitter.Type(node.outputs[0]).quant.scale,
+                                  std::numeric_limits<float>::max());
+    for (float& v : numbers) {
+      if (std::isinf(v)) v = std::copysign(beyond, v);
+    }
+  }
+  RequireFinite(node, value.name, numbers);
+  return numbers;
+}
+
 Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, const Value& y) {
   const auto [type, integers] = IntegersOf(emitter, node, value);
   return {AddOperandConstant(emitter, value, y, type, integers), type};
@@ -42,15 +69,11 @@ Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, 
 }  // namespace
 
 void RequireFinite(const Node& node, const Value& value) {
-  for (float v : value.constant->As<float>()) {
-    RSHIFT_REQUIRE(std::isfinite(v), ErrorCode::kInvalidInput, node.name, ": constant '",
-                   value.name, "' holds ", v, ", expected finite numbers; repair the model");
-  }
+  RequireFinite(node, value.name, value.constant->As<float>());
 }
 
 ConstantIntegers IntegersOf(Emitter& emitter, const Node& node, const Value& value) {
-  const auto values = value.constant->As<float>();
-  RequireFinite(node, value);
+  const std::vector<float> values = FiniteNumbers(emitter, node, value);
   ConstantIntegers result;
   if (TakeIntegers(value, &result.bytes, &result.type)) return result;
   result.type = TypeOfConstant(values, emitter.options().mode);

@@ -21,10 +21,10 @@ struct ConstantIntegers {
 };
 
 // A constant operand of an operator of two tensors: its own integers, where a QDQ model brings
-// them, else quantized with its own range (NUMERICS.md 5.4). Throws kInvalidInput for infinities
-// and NaN.
+// them, else quantized with its own range (NUMERICS.md 5.4), where an infinity of a sum is a
+// number that takes it out of its range. Throws kInvalidInput for other infinities and NaN.
 ConstantIntegers IntegersOf(Emitter& emitter, const Node& node, const Value& value);
-// Throws as IntegersOf() does.
+// Throws kInvalidInput for infinities and NaN.
 void RequireFinite(const Node& node, const Value& value);
 
 // The bytes of constant `value` in its own shape: smaller ones are broadcast to `y` by the command.

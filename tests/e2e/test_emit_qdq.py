@@ -209,6 +209,47 @@ def test_a_constant_operand_has_the_integers_of_the_program(op, tmp_path):
     np.testing.assert_array_equal(theirs, ours)
 
 
+def lists(rng):
+    """Graphs of one input [1, 4, 6], whose operators hold other numbers than their constants, or none at all."""
+    node, c = helper.make_node, lambda name, values: numpy_helper.from_array(np.asarray(values, np.float32), name)
+    far = c('c', rng.uniform(0.2, 9, (1, 4, 6)))
+    lstm = [c('w', rng.normal(size=(1, 12, 6)) / 3), c('r', rng.normal(size=(1, 12, 3)) / 3)]
+    convs = [c('w', rng.normal(size=(5, 4, 3)) / 4), c('b', rng.normal(size=5)), c('v', rng.normal(size=(3, 5, 1)) / 4), c('e', rng.normal(size=3))]
+    return {'Div': ([node('Div', ['x', 'c'], ['y'], name='first')], [far]), 'constant Div': ([node('Div', ['c', 'p'], ['y'], name='first')], [far]),
+            'PRelu': ([node('PRelu', ['x', 's'], ['y'], name='first')], [c('s', rng.uniform(-1, 1, (4, 6)))]),
+            'Mod': ([node('Mod', ['x', 'm'], ['y'], name='first', fmod=1)], [c('m', 0.7)]),
+            'LSTM': ([node('LSTM', ['x', 'w', 'r'], ['y'], name='first', hidden_size=3)], lstm),
+            'Conv of lines': ([node('Conv', ['x', 'w', 'b'], ['k'], name='first', pads=[1, 1]), node('Relu', ['k'], ['l']),
+                               node('Conv', ['l', 'v', 'e'], ['y'], name='second')], convs)}
+
+
+@pytest.mark.parametrize('kind', lists(np.random.default_rng(0)))
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_what_is_written_is_what_the_model_says(kind, mode, tmp_path):
+    """As near to the float model as our program, and nearer: constants that commands hold in another form are written as they are."""
+    rng = np.random.default_rng(9)
+    nodes, constants = lists(rng)[kind]
+    nodes = [helper.make_node('Abs', ['x'], ['a']), helper.make_node('Add', ['a', 'one'], ['p']), *nodes] if kind == 'constant Div' else nodes
+    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 4, 6))],
+                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [*constants, numpy_helper.from_array(np.float32(0.3), 'one')])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8)
+    onnx.save(model, tmp_path / 'net.onnx')
+    x = rng.normal(size=(20, 4, 6)).astype(np.float32)
+    np.save(tmp_path / 'x.npy', x)
+    pipeline.calibrate(tmp_path / 'net.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=20, extra=(*AS_IT_IS, '--method', 'minmax'))
+    pipeline.deploy(tmp_path / 'net.onnx', tmp_path / 'p.rshift', mode=mode, table=tmp_path / 't.yaml', extra=('--emit-qdq', tmp_path / 'q.onnx'))
+    onnx.checker.check_model(onnx.load(tmp_path / 'q.onnx'), full_check=True)
+    outputs = []
+    for path in ('net.onnx', 'q.onnx'):
+        session = ort.InferenceSession(tmp_path / path, exact_sums(), providers=['CPUExecutionProvider'])
+        outputs.append(np.stack([session.run(None, {'x': one[None]})[0] for one in x]))
+    pipeline.run('model_runner', tmp_path / 'p.rshift', '--dataset', tmp_path / 'x.npy', '--output', tmp_path / 'ours.npz')
+    wanted, written = outputs
+    ours = pipeline.single(tmp_path / 'ours.npz').reshape(wanted.shape)
+    noise = [float(((found - wanted) ** 2).sum() / (wanted ** 2).sum()) for found in (written, ours)]
+    assert noise[0] <= 1.1 * noise[1] < 0.1, noise
+
+
 def test_means_and_norms_are_written(tmp_path):
     """ReduceMean over space, a root mean square and an InstanceNorm, which is F32 in the program."""
     rng, node = np.random.default_rng(5), helper.make_node

@@ -255,6 +255,120 @@ def test_integers_outside(build, kind, tmp_path):
                 assert port['zero_point'] == net.zero
 
 
+def wrapped(nodes, constants, kind, shape=(1, 4, 6), out=None):
+    """A model with an input x of 16-bit integers and an output y of such, scales 1e-4: `nodes` between."""
+    dtype, _ = (KINDS | OTHERS).get(kind, (np.uint16, 0))
+    tensor = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    graph = helper.make_graph(nodes, 'g', [helper.make_tensor_value_info('x', tensor, shape)], [helper.make_tensor_value_info('y', tensor, out or shape)], constants)
+    return helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid('', 21)])
+
+
+def ends(dtype, zero, zero_y=None):
+    return [numpy_helper.from_array(np.float32(1e-4), 's'), numpy_helper.from_array(np.asarray(zero, dtype), 'z'),
+            numpy_helper.from_array(np.asarray(zero if zero_y is None else zero_y, dtype), 'zy')]
+
+
+def run_raw(model, x, tmp_path, *flags):
+    onnx.save(model, tmp_path / 'm.onnx')
+    pipeline.run('model_deploy', tmp_path / 'm.onnx', '-o', tmp_path / 'p.rshift', *flags)
+    return pipeline.infer(tmp_path / 'p.rshift', {'x': x}, tmp_path, '--raw')['y']
+
+
+@pytest.mark.parametrize('dtype', (np.uint16, np.int16))
+def test_outputs_saturate_at_the_models_ends(dtype, tmp_path):
+    """Whatever the zero point is: an end of our steps may lie beyond the model's last integer."""
+    rng, info = np.random.default_rng(3), np.iinfo(dtype)
+    points = [info.min, info.min + 7, info.max - 535, info.max, *rng.integers(info.min, info.max, 12)]
+    x = rng.integers(info.min, info.max, (1, 4, 60), dtype, endpoint=True)
+    x[0, 0, :2] = info.min, info.max
+    node = helper.make_node
+    for point in points:
+        nodes = [node('DequantizeLinear', ['x', 's', 'z'], ['a']), node('Add', ['a', 'c'], ['b']), node('QuantizeLinear', ['b', 's', 'zy'], ['y'])]
+        constants = [*ends(dtype, 0 if info.min else 32768, point), numpy_helper.from_array(rng.normal(size=(1, 4, 60)).astype(np.float32), 'c')]
+        model = wrapped(nodes, constants, 's16' if info.min else 'u16', (1, 4, 60))
+        expected = oracle(model, {'x': x})
+        assert (expected == info.min).any() or (expected == info.max).any()
+        for flags in ((), ('--mode', 'f32')):
+            found = run_raw(model, x, tmp_path, *flags)
+            assert np.abs(found.astype(np.int64) - expected).max() <= 2, (point, flags)
+
+
+MOVES = {'Identity': {}, 'Transpose': {'perm': [0, 2, 1]}, 'Flatten': {}, 'Unsqueeze': [0], 'Reshape': [1, 6, 4], 'Gather': [2, 1], 'Slice': [1]}
+
+
+@pytest.mark.parametrize('kind', KINDS | OTHERS)
+@pytest.mark.parametrize('op', MOVES)
+@pytest.mark.parametrize('first', (True, False))
+def test_moved_integers_outside(op, kind, first, tmp_path):
+    """Integers that are moved before the DequantizeLinear or behind the QuantizeLinear keep their type, scale and zero point."""
+    dtype, zero = (KINDS | OTHERS)[kind]
+    node, more = helper.make_node, MOVES[op]
+    constants = ends(dtype, zero)
+    inputs = []
+    if isinstance(more, list):
+        constants.append(numpy_helper.from_array(np.array(more, np.int64), 'm'))
+        inputs = ['m', 'm2', 'm'] if op == 'Slice' else ['m']
+        constants.append(numpy_helper.from_array(np.array([3], np.int64), 'm2'))
+    attributes = more if isinstance(more, dict) else {'axis': 1} if op == 'Gather' else {}
+    chain = [node('DequantizeLinear', ['a', 's', 'z'], ['d']), node('Relu', ['d'], ['r']), node('QuantizeLinear', ['r', 's', 'zy'], ['q'])]
+    move = node(op, ['x' if first else 'q', *inputs], ['a' if first else 'y'], **attributes)
+    if first:
+        chain[2].output[0] = 'y'
+    else:
+        chain[0].input[0] = 'x'
+    nodes = [move, *chain] if first else [*chain, move]
+    x = np.random.default_rng(5).integers(np.iinfo(dtype).min, np.iinfo(dtype).max, (1, 4, 6), dtype, endpoint=True)
+    model = wrapped(nodes, constants, kind)
+    del model.graph.output[0].type.tensor_type.shape.dim[:]
+    model.graph.output[0].type.tensor_type.ClearField('shape')
+    expected = oracle(model, {'x': x})
+    found = run_raw(model, x, tmp_path)
+    assert found.dtype == dtype and np.abs(found.astype(np.int64) - expected.astype(np.int64)).max() <= (2 if kind in OTHERS else 0)
+    info = json.loads(pipeline.run('model_tool', 'info', tmp_path / 'p.rshift', '--json'))
+    for port in info['inputs'] + info['outputs']:
+        assert port['type'] == kind[:3] and (kind[0] == 's' or port['zero_point'] == zero)
+    if kind == 's16':
+        assert not pipeline.f32_commands(tmp_path / 'p.rshift')
+
+
+@pytest.mark.parametrize('dtype, zero, scale', ((np.uint16, 65535, 5.192376e+33), (np.uint8, 255, 1.33e36), (np.int8, 127, 1.33e36)))
+@pytest.mark.parametrize('least', (-np.inf, np.finfo(np.float32).min))
+def test_the_mask_of_an_attention(dtype, zero, scale, least, tmp_path):
+    """ONNX Runtime's quantizer gives scores and mask together a scale near the largest number."""
+    mask = np.where(np.triu(np.ones((8, 8)), 1) > 0, np.float32(least), np.float32(0)).astype(np.float32)
+    info, node = np.iinfo(dtype), helper.make_node
+    levels = info.max - info.min
+    named = {'sx': np.float32(8 / (levels + 1)), 'zx': np.asarray((info.max + info.min + 1) // 2, dtype), 'sm': np.float32(scale), 'zm': np.asarray(zero, dtype),
+             'sy': np.float32(1 / levels), 'zy': np.asarray(info.min, dtype), 'mask': mask}
+    nodes = []
+    for source, scales, op in (('x', 'x', None), ('a', 'm', node('Add', ['x_d', 'mask'], ['a'])), ('p', 'y', node('Softmax', ['a_d'], ['p'], axis=-1))):
+        nodes += [op] if op else []
+        nodes += [node('QuantizeLinear', [source, 's' + scales, 'z' + scales], [source + '_q']), node('DequantizeLinear', [source + '_q', 's' + scales, 'z' + scales], [source + '_d'])]
+    graph = helper.make_graph(nodes, 'g', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 2, 8, 8))],
+                              [helper.make_tensor_value_info('p_d', TensorProto.FLOAT, (1, 2, 8, 8))], [numpy_helper.from_array(v, k) for k, v in named.items()])
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid('', 21)])
+    onnx.save(model, tmp_path / 'm.onnx')
+    x = {'x': np.random.default_rng(2).normal(size=(1, 2, 8, 8)).astype(np.float32)}
+    expected = oracle(model, x)
+    for flags in ((), ('--mode', 'f32')):
+        pipeline.run('model_deploy', tmp_path / 'm.onnx', '-o', tmp_path / 'p.rshift', *flags)
+        found = pipeline.infer(tmp_path / 'p.rshift', x, tmp_path)['p_d']
+        assert np.abs(found - expected).max() <= 2 / levels, flags
+
+
+def test_types_of_a_model_stay_and_are_said(tmp_path):
+    """--input-type has nothing to change; scales of other tools' formats have 16 bits."""
+    net = Net('u16')
+    model, x, q = bared(net.model(conv(net)[0]))
+    onnx.save(model, tmp_path / 'm.onnx')
+    for option, name in (('--input-type', x), ('--output-type', q)):
+        error = pipeline.fails('model_deploy', tmp_path / 'm.onnx', '-o', tmp_path / 'p.rshift', option, 's8')
+        assert f"'{name}' is u16 in the model and stays so; leave it out" in str(error)
+    pipeline.run('model_tool', 'scales', 'convert', tmp_path / 'm.onnx', tmp_path / 's.encodings')
+    entries = json.loads((tmp_path / 's.encodings').read_text())['activation_encodings']
+    assert entries and {entry['bw'] for entry in entries} == {16}
+
+
 def test_same_integers_everywhere(tmp_path):
     net = Net('s16')
     y, _ = clipped(net)
