@@ -81,9 +81,10 @@ ScaleSet Read(const std::string& text, const std::string& where) {
     const Value& value = graph.value(ValueId(i));
     if (value.origin && value.origin->dtype != DType::kS32) add(Weights(value));
   }
-  RSHIFT_REQUIRE(!set.entries.empty(), ErrorCode::kInvalidInput, where,
-                 ": no QuantizeLinear or DequantizeLinear of bytes, or of 16 bits with a zero point in "
-                 "the middle, in the model, so it holds no scales");
+  RSHIFT_REQUIRE(
+      !set.entries.empty(), ErrorCode::kInvalidInput, where,
+      ": no QuantizeLinear or DequantizeLinear of bytes, or of 16 bits with a zero point in "
+      "the middle, in the model, so it holds no scales");
   return set;
 }
 

@@ -9,68 +9,11 @@
 #include "graph/fold/fold.h"
 #include "graph/onnx/blocks.h"
 #include "graph/onnx/nibbles.h"
+#include "graph/onnx/quant_parameters.h"
 #include "graph/onnx/table.h"
 
 namespace rshift {
 namespace {
-
-// Scale and zero point as written: one of each, or one per index of `axis`.
-struct Parameters {
-  std::vector<float> scales;
-  std::vector<int32_t> zero_points;
-  int64_t axis = -1;  // of the tensor; -1: one for all
-};
-
-std::vector<float> ReadScales(const OnnxNode& node) {
-  const std::string name = Quoted(node.At(node.Input(1)).name);
-  std::vector<float> scales = node.ConstantFloats(1, "scale");
-  for (float scale : scales) {
-    node.Check(std::isfinite(scale) && scale > 0, "scale ", name, " holds ", scale,
-               ", expected a finite number above 0; export the model again");
-  }
-  node.Check(node.ShapeOf(1).size() <= 1 && !scales.empty(), "scale ", name, " has the shape ",
-             ToString(node.ShapeOf(1)), ", expected one number or a list of one per channel");
-  return scales;
-}
-
-std::vector<int32_t> ReadZeroPoints(const OnnxNode& node, DType type, size_t count) {
-  if (!node.HasInput(2)) return std::vector<int32_t>(count, 0);
-  const Value& value = node.At(node.Input(2));
-  const std::string name = Quoted(value.name);
-  node.Check(value.dtype == type, "zero point ", name, " has type ", Name(value.dtype),
-             ", but the integers of this tensor are ", Name(type), "; expected equal types");
-  node.Check(value.shape.size() <= 1 && NumElements(value.shape) == static_cast<int64_t>(count),
-             "zero point ", name, " has the shape ", ToString(value.shape), ", but scale ",
-             Quoted(node.At(node.Input(1)).name), " has ", count,
-             " elements; expected equally many");
-  const std::vector<int64_t> elements = node.ConstantInts(2, "zero points");
-  for (int64_t zero : elements) {
-    node.Check(type != DType::kS32 || zero == 0, "zero point ", name, " holds ", zero,
-               ", expected 0 for integers of type s32");
-  }
-  return {elements.begin(), elements.end()};
-}
-
-// `x`: the tensor as it is, integers of `type` on one side or the other.
-Parameters ReadParameters(const OnnxNode& node, const Shape& x, DType type) {
-  Parameters p{ReadScales(node), {}, -1};
-  p.zero_points = ReadZeroPoints(node, type, p.scales.size());
-  if (p.scales.size() == 1) return p;
-  node.CheckSupported(node.opset() >= 13, "has ", p.scales.size(),
-                      " scales; scales per channel need opset 13");
-  p.axis = node.Axis(node.Int("axis", 1), x.size());
-  node.Check(x[p.axis] == static_cast<int64_t>(p.scales.size()), "scale ",
-             Quoted(node.At(node.Input(1)).name), " has ", p.scales.size(), " elements, but ",
-             Quoted(node.At(node.Input(0)).name), " has ", x[p.axis], " channels along axis ",
-             p.axis, " of ", ToString(x));
-  return p;
-}
-
-// One zero point serves all channels.
-bool SharesZero(const Parameters& p) {
-  return std::all_of(p.zero_points.begin(), p.zero_points.end(),
-                     [&](int32_t zero) { return zero == p.zero_points[0]; });
-}
 
 // Which scale belongs to each element of `shape`.
 template <typename F>
@@ -81,7 +24,7 @@ void ForEachElement(const Shape& shape, int64_t axis, F f) {
 }
 
 // A constant with one element for each index of the axis, to broadcast along the others.
-ValueId AlongAxis(OnnxNode& node, const Parameters& p, std::span<const float> elements) {
+ValueId AlongAxis(OnnxNode& node, const QuantParameters& p, std::span<const float> elements) {
   Shape shape(node.ShapeOf(0).size() - static_cast<size_t>(p.axis), 1);
   shape[0] = static_cast<int64_t>(elements.size());
   Value constant;
@@ -92,14 +35,14 @@ ValueId AlongAxis(OnnxNode& node, const Parameters& p, std::span<const float> el
 
 // The parameters of the bytes of an activation. With scales along an axis they count in units of
 // the channel's scale: NUMERICS.md section 20.
-QuantParams ActivationParams(const Parameters& p) {
+QuantParams ActivationParams(const QuantParameters& p) {
   if (p.axis < 0) return {p.scales[0], p.zero_points[0]};
   return {1.0f, SharesZero(p) ? p.zero_points[0] : 0};
 }
 
 // What the Quantize of those units reads: x / scale, with zero points of channels rounded and
 // moved by them.
-ValueId InUnits(OnnxNode& node, const Parameters& p) {
+ValueId InUnits(OnnxNode& node, const QuantParameters& p) {
   const ValueId x = node.Input(0);
   if (p.axis < 0) return x;
   const ValueId units = node.Broadcasted(BinaryOp::kDiv, x, AlongAxis(node, p, p.scales));
@@ -146,7 +89,7 @@ DType QuantizedType(const OnnxNode& node) {
 }
 
 // round(x / scale) + zero, ties to even, saturated.
-Value QuantizeConstant(OnnxNode& node, const Value& x, const Parameters& p, DType type) {
+Value QuantizeConstant(OnnxNode& node, const Value& x, const QuantParameters& p, DType type) {
   const std::pair<float, float> limits = Limits(node, type);
   const float lo = limits.first, hi = limits.second;
   const auto in = x.constant->As<float>();
@@ -166,7 +109,7 @@ Value QuantizeConstant(OnnxNode& node, const Value& x, const Parameters& p, DTyp
 }
 
 // round(x / scale) + zero, as f32 numbers.
-ValueId Integers(OnnxNode& node, ValueId x, const Parameters& p) {
+ValueId Integers(OnnxNode& node, ValueId x, const QuantParameters& p) {
   const auto zero = static_cast<float>(p.zero_points[0]);
   const ValueId units = node.Broadcasted(BinaryOp::kDiv, x, node.Scalar(p.scales[0]));
   const ValueId q = node.Applied(UnaryOp::kRound, units);
@@ -174,7 +117,7 @@ ValueId Integers(OnnxNode& node, ValueId x, const Parameters& p) {
 }
 
 // (q - zero) scale.
-ValueId Reals(OnnxNode& node, ValueId q, const Parameters& p) {
+ValueId Reals(OnnxNode& node, ValueId q, const QuantParameters& p) {
   const auto zero = static_cast<float>(p.zero_points[0]);
   if (zero != 0) q = node.Broadcasted(BinaryOp::kSub, q, node.Scalar(zero));
   return node.Broadcasted(BinaryOp::kMul, q, node.Scalar(p.scales[0]));
@@ -182,7 +125,7 @@ ValueId Reals(OnnxNode& node, ValueId q, const Parameters& p) {
 
 // x as the model's 16-bit integers stand for it: a pair of QuantizeLinear and DequantizeLinear, in
 // the form that an integer program is made from.
-ValueId RoundTrip(OnnxNode& node, ValueId x, const Parameters& p, DType type) {
+ValueId RoundTrip(OnnxNode& node, ValueId x, const QuantParameters& p, DType type) {
   const Shape shape = node.At(x).shape;
   if (p.zero_points[0] == CentreOf(type)) {
     const ValueId q = node.Emit(Quantize{}, {x}, DType::kS16, shape);
@@ -202,7 +145,7 @@ bool IsOutput(OnnxNode& node) {
 }
 
 // Tensors of s16 have no other zero point than 0 (codegen/FORMAT.md).
-bool HasQuant(const Parameters& p, DType type) {
+bool HasQuant(const QuantParameters& p, DType type) {
   return type == DType::kU16 || p.zero_points[0] == 0;
 }
 
@@ -234,7 +177,7 @@ Readers ReadersOf(OnnxNode& node) {
 
 // Integers of 16 bits about their zero point, as commands hold them: those of u16 less 32768, which
 // no reader but DequantizeLinear knows; those of s16 as they are.
-bool IsCentred(OnnxNode& node, const Parameters& p, DType type) {
+bool IsCentred(OnnxNode& node, const QuantParameters& p, DType type) {
   if (!IsWide(type) || p.axis >= 0 || p.zero_points[0] != CentreOf(type)) return false;
   const Readers readers = ReadersOf(node);
   return readers.all && (readers.as_integers == 0 || type == DType::kS16);
@@ -248,7 +191,7 @@ bool IsGiven(OnnxNode& node) {
 
 // Integers of 16 or 4 bits as f32 numbers (NUMERICS.md section 20). Their parameters stand at the
 // value until the import ends. An output of the model has the integers themselves.
-void QuantizeWide(OnnxNode& node, const Parameters& p, DType type) {
+void QuantizeWide(OnnxNode& node, const QuantParameters& p, DType type) {
   node.CheckSupported(p.axis < 0, "quantizes to ", Name(type), " with ", p.scales.size(),
                       " scales; one scale is supported");
   const bool given = !QuantizesToNibbles(node) && IsGiven(node);
@@ -277,7 +220,7 @@ bool HoldsWide(const Value& value) { return value.dtype == DType::kF32 && value.
 
 void DequantizeWide(OnnxNode& node) {
   const DType type = node.HasInput(2) ? node.TypeOf(2) : DType::kS16;
-  const Parameters p = ReadParameters(node, node.ShapeOf(0), type);
+  const QuantParameters p = ReadQuantParameters(node, node.ShapeOf(0), type);
   ValueId q = node.Input(0);
   node.SetQuant(q, {p.scales[0], p.zero_points[0]});
   if (p.zero_points[0] != 0) {
@@ -290,7 +233,7 @@ void DequantizeWide(OnnxNode& node) {
 // Integers of 16 bits that are an input of the model or computed as such. Those of s16 about 0 are
 // read as they are; others are rounded once more, which changes none of them.
 void DequantizeGiven(OnnxNode& node, DType type) {
-  const Parameters p = ReadParameters(node, node.ShapeOf(0), type);
+  const QuantParameters p = ReadQuantParameters(node, node.ShapeOf(0), type);
   node.CheckSupported(p.axis < 0, "dequantizes ", Quoted(node.At(node.Input(0)).name), " of type ",
                       Name(type), " with ", p.scales.size(), " scales; one scale is supported");
   if (HasQuant(p, type)) node.SetQuant(node.Input(0), ActivationParams(p));
@@ -310,7 +253,7 @@ void ImportQuantizeLinear(OnnxNode& node) {
                         "has block_size and integers of 4 bits; expected 8");
     return QuantizeBlocks(node, type, Limits(node, type));
   }
-  const Parameters p = ReadParameters(node, shape, type);
+  const QuantParameters p = ReadQuantParameters(node, shape, type);
   const Value x = node.At(node.Input(0));
   if (x.is_constant()) {
     if (QuantizesToNibbles(node)) node.state().nibbles.insert(node.proto().output(0));
@@ -327,7 +270,7 @@ void ImportQuantizeLinear(OnnxNode& node) {
 }
 
 // (q - zero) * scale: exact difference, one rounding, as ONNX Runtime does it.
-Value DequantizeConstant(const Value& q, const Parameters& p, int bits) {
+Value DequantizeConstant(const Value& q, const QuantParameters& p, int bits) {
   const std::vector<int64_t> integers = IntElements(q);
   std::vector<float> reals(integers.size());
   ForEachElement(q.shape, p.axis, [&](int64_t i, int64_t channel) {
@@ -361,7 +304,7 @@ void DequantizeInt16(OnnxNode& node) {
   const DType type = node.HasInput(2) ? node.TypeOf(2) : own;
   node.CheckSupported(type == own, "dequantizes ", Quoted(name), " of type ", Name(own),
                       " with a zero point of type ", Name(type));
-  const Parameters p = ReadParameters(node, node.ShapeOf(0), type);
+  const QuantParameters p = ReadQuantParameters(node, node.ShapeOf(0), type);
   node.CheckSupported(p.axis < 0 && node.Int("block_size", 0) == 0, "dequantizes ", Quoted(name),
                       " with several scales, which was quantized with one");
   const int32_t zero = p.zero_points[0] - CentreOf(type);
@@ -380,7 +323,7 @@ void ImportDequantizeLinear(OnnxNode& node) {
       "; only s8, u8, s16, u16 and s32 are supported");
   if (IsWide(type) && !node.At(node.Input(0)).is_constant()) return DequantizeGiven(node, type);
   const Shape shape = node.ShapeOf(0);
-  const Parameters p = ReadParameters(node, shape, type);
+  const QuantParameters p = ReadQuantParameters(node, shape, type);
   const Value q = node.At(node.Input(0));
   if (q.is_constant()) {
     const int bits = node.state().nibbles.count(node.proto().input(0)) > 0 ? 4 : 8;
@@ -404,7 +347,7 @@ void ImportDequantizeLinear(OnnxNode& node) {
 void ImportTfliteQuantizeLinear(OnnxNode& node) {
   node.RequireFloat(0);
   const Shape shape = node.ShapeOf(0);
-  const Parameters p = ReadParameters(node, shape, DType::kS16);
+  const QuantParameters p = ReadQuantParameters(node, shape, DType::kS16);
   const Value x = node.At(node.Input(0));
   if (x.is_constant()) return node.OutputConstant(QuantizeConstant(node, x, p, DType::kS16));
   node.Output(Quantize{}, {node.Input(0)}, DType::kS16, shape);
@@ -415,7 +358,7 @@ void ImportTfliteQuantizeLinear(OnnxNode& node) {
 void ImportTfliteDequantizeLinear(OnnxNode& node) {
   const Value q = node.At(node.Input(0));
   const Shape shape = node.ShapeOf(0);
-  const Parameters p = ReadParameters(node, shape, q.dtype);
+  const QuantParameters p = ReadQuantParameters(node, shape, q.dtype);
   if (q.is_constant()) return node.OutputConstant(DequantizeConstant(q, p, 8));
   node.CheckSupported(q.dtype == DType::kS16, "dequantizes ", Quoted(q.name), " of type ",
                       Name(q.dtype), ", which is computed; expected a constant");

@@ -64,8 +64,8 @@ void WriteMulAdd(Graph& graph, Links& links, const std::vector<size_t>& chain, i
   }
 }
 
-// In another order than the chain's, products of large numbers may overflow where the chain's do not
-// (the dequantized mask of an attention, whose least number is the least of F32).
+// In another order than the chain's, products of large numbers may overflow where the chain's do
+// not (the dequantized mask of an attention, whose least number is the least of F32).
 bool IsFarFromOverflow(const Affine& affine) {
   const auto is_far = [](float number) { return std::fabs(number) < 1e30f; };
   return std::ranges::all_of(affine.scale, is_far) && std::ranges::all_of(affine.shift, is_far);

@@ -29,6 +29,11 @@ using Stored = std::conditional_t<
                            std::is_same_v<T, int64_t>,
                        T, void>>;
 
+// Signed and unsigned results of a size have the same bits: one function makes both.
+template <typename T>
+using Written = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                            std::type_identity<T>>::type;
+
 int64_t ToS64(float x) {
   if (x != x) return 0;
   if (x >= 9223372036854775808.0f) return INT64_MAX;
@@ -78,7 +83,7 @@ CastFunction Find(DType from, DType to) {
   return VisitElement(from, [&](auto from_type) {
     return VisitElement(to, [&](auto to_type) -> CastFunction {
       using From = Stored<ElementOf<decltype(from_type)>>;
-      using To = Stored<ElementOf<decltype(to_type)>>;
+      using To = Written<Stored<ElementOf<decltype(to_type)>>>;
       if constexpr (std::is_void_v<From> || std::is_void_v<To>) {
         return nullptr;
       } else {

@@ -108,66 +108,31 @@ struct NarrowAvx512 {
   }
 };
 
-// 32 channels from `i` on, or as many as there are beyond 16.
 template <bool kHeld>
-RSHIFT_AVX512 void FinishWideAvx512(const S16Tile& tile, const S16HighWords& words,
-                                    const S16Bounds& bounds, int64_t i) noexcept {
+RSHIFT_AVX512 void FinishAvx512(const S16Tile& tile, const S16HighWords& words,
+                                const S16Bounds& bounds) noexcept {
   const S16Tile t = tile;  // what is written may alias it as far as the compiler knows
   const NarrowAvx512<kHeld> narrow(bounds);
   const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(bounds.zero));
-  const int64_t size = t.type == NarrowType::kS16 ? 2 : 1, left = t.count - i;
-  const SixteenAvx512 first(words, i), second(words, i + 16);
-  const auto mask = static_cast<__mmask32>(left >= 32 ? ~0u : (1u << left) - 1);
-  for (int64_t p = 0; p < t.pixels; ++p) {
-    const int32_t* sums = t.sums + p * t.step + i;
-    uint8_t* y = t.dst + p * t.pitch + i * size;
-    const __m512i held = narrow(first(sums), second(sums + 16));
-    if (size == 1) {
-      const __m512i bytes = _mm512_add_epi16(held, zero);
-      _mm256_mask_storeu_epi8(y, mask, _mm512_cvtepi16_epi8(bytes));
-    } else if (left >= 32) {
-      _mm512_storeu_si512(y, held);
-    } else {
-      _mm512_mask_storeu_epi16(y, mask, held);
-    }
-  }
-}
-
-// The last channels, 16 or fewer, of two pixels at a time.
-template <bool kHeld>
-RSHIFT_AVX512 void FinishNarrowAvx512(const S16Tile& tile, const S16HighWords& words,
-                                      const S16Bounds& bounds, int64_t i) noexcept {
-  const S16Tile t = tile;
-  const NarrowAvx512<kHeld> narrow(bounds);
-  const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(bounds.zero));
   const int64_t size = t.type == NarrowType::kS16 ? 2 : 1;
-  const SixteenAvx512 channels(words, i);
-  const auto mask = static_cast<__mmask16>((1u << (t.count - i)) - 1);
-  for (int64_t p = 0; p < t.pixels; p += 2) {
-    const bool both = p + 1 < t.pixels;
-    const int32_t* sums = t.sums + p * t.step + i;
-    uint8_t* y = t.dst + p * t.pitch + i * size;
-    const __m512i first = channels(sums);
-    const __m512i held = narrow(first, both ? channels(sums + t.step) : first);
-    if (size == 1) {
-      const __m256i bytes = _mm512_cvtepi16_epi8(_mm512_add_epi16(held, zero));
-      _mm_mask_storeu_epi8(y, mask, _mm256_castsi256_si128(bytes));
-      if (both) _mm_mask_storeu_epi8(y + t.pitch, mask, _mm256_extracti128_si256(bytes, 1));
-    } else {
-      _mm256_mask_storeu_epi16(y, mask, _mm512_castsi512_si256(held));
-      if (both) _mm256_mask_storeu_epi16(y + t.pitch, mask, _mm512_extracti64x4_epi64(held, 1));
-    }
-  }
-}
-
-template <bool kHeld>
-void FinishAvx512(const S16Tile& tile, const S16HighWords& words,
-                  const S16Bounds& bounds) noexcept {
-  for (int64_t i = 0; i < tile.count; i += 32) {
-    if (tile.count - i > 16) {
-      FinishWideAvx512<kHeld>(tile, words, bounds, i);
-    } else {
-      FinishNarrowAvx512<kHeld>(tile, words, bounds, i);
+  for (int64_t i = 0; i < t.count; i += 32) {
+    const int64_t left = t.count - i;
+    const bool both = left > 16;
+    const SixteenAvx512 first(words, i), second(words, both ? i + 16 : i);
+    const auto mask = static_cast<__mmask32>(left >= 32 ? ~0u : (1u << left) - 1);
+    for (int64_t p = 0; p < t.pixels; ++p) {
+      const int32_t* sums = t.sums + p * t.step + i;
+      uint8_t* y = t.dst + p * t.pitch + i * size;
+      const __m512i y0 = first(sums);
+      const __m512i held = narrow(y0, both ? second(sums + 16) : y0);
+      if (size == 1) {
+        const __m512i bytes = _mm512_add_epi16(held, zero);
+        _mm256_mask_storeu_epi8(y, mask, _mm512_cvtepi16_epi8(bytes));
+      } else if (left >= 32) {
+        _mm512_storeu_si512(y, held);
+      } else {
+        _mm512_mask_storeu_epi16(y, mask, held);
+      }
     }
   }
 }
