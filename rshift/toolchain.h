@@ -33,7 +33,7 @@ typedef struct rshift_input_shape {
   const int64_t* shape;
 } rshift_input_shape;
 
-/* RSHIFT_F32, RSHIFT_U8 or RSHIFT_S8. */
+/* RSHIFT_F32, RSHIFT_U8, RSHIFT_S8 or, of what has 16 bits, RSHIFT_S16. */
 typedef struct rshift_element_type {
   const char* tensor; /* an input's or output's name; NULL: all that are not named */
   rshift_type type;

@@ -70,10 +70,12 @@ ElementTypes TypesOf(std::span<const rshift_element_type> given, const char* fun
   ElementTypes types;
   bool has_all = false;
   for (const rshift_element_type& one : given) {
-    const bool known = one.type == RSHIFT_F32 || one.type == RSHIFT_U8 || one.type == RSHIFT_S8;
+    const bool known = one.type == RSHIFT_F32 || one.type == RSHIFT_U8 || one.type == RSHIFT_S8 ||
+                       one.type == RSHIFT_S16;
     const std::string name = TextOr(one.tensor, "every tensor");
     RSHIFT_REQUIRE(known, ErrorCode::kInvalidInput, function, ": the type of ", name, " is ",
-                   static_cast<int>(one.type), ", expected RSHIFT_F32, RSHIFT_U8 or RSHIFT_S8");
+                   static_cast<int>(one.type),
+                   ", expected RSHIFT_F32, RSHIFT_U8, RSHIFT_S8 or RSHIFT_S16");
     const auto dtype = static_cast<DType>(one.type);  // the numbers are the same
     bool once = !has_all;
     if (one.tensor == nullptr) {

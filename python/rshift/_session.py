@@ -34,8 +34,8 @@ class InferenceSession:
     >>> session = rshift.InferenceSession('net.rshift')
     >>> scores, = session.run(None, {session.get_inputs()[0].name: image})
 
-    It takes a .rshift program, which `deploy` makes of an ONNX model. Outputs are as Program.run gives them: real values of quantized
-    ones. Providers and options of onnxruntime have no meaning here and are not taken.
+    It takes a .rshift program, which `deploy` makes of an ONNX model. Outputs have the types that get_outputs says, quantized ones are
+    integers (Program.run gives their real values). Providers and options of onnxruntime have no meaning here and are not taken.
     """
 
     def __init__(self, path_or_bytes: Source, *, threads: int = 0, limits: str = '') -> None:
@@ -60,5 +60,5 @@ class InferenceSession:
         for name in names:
             if name not in self._output_names:
                 raise InvalidInput(f"output '{name}': the program has no such output, expected {', '.join(self._output_names)}")
-        outputs = dict(zip(self._output_names, self._program.run(input_feed)))
+        outputs = dict(zip(self._output_names, self._program.run(input_feed, raw=True)))
         return [outputs[name] for name in names]

@@ -15,7 +15,7 @@ _DTYPES: Dict[int, np.dtype[Any]] = {
     1: np.dtype(np.float32), 2: np.dtype(np.float16), 3: np.dtype(np.int8), 4: np.dtype(np.uint8), 5: np.dtype(np.int16),
     6: np.dtype(np.int32), 7: np.dtype(np.int64), 8: np.dtype(np.bool_), 9: np.dtype(np.float64), 11: np.dtype(np.uint16), 12: np.dtype(np.uint32),
     13: np.dtype(np.uint64)}
-TYPE_NUMBERS = {'f32': 1, 's8': 3, 'u8': 4}
+TYPE_NUMBERS = {'f32': 1, 's8': 3, 'u8': 4, 's16': 5}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -213,7 +213,7 @@ def deploy(model: Model, table: Union[None, CalibrationTable, Path] = None, *, m
     table: what `calibrate` gave, or a file; none for mode 'f32' and for models that are quantized already.
     mode: 'symmetric' (the default), 'asymmetric' or 'f32'. profile: whose integer arithmetic, 'tpu' by default.
     config, target, scales: files, as of model_deploy's options of these names. preprocess: as in `calibrate`; the table's by default.
-    input_type, output_type: 'f32' (the default), 'u8' or 's8' for all, or a mapping from names to them.
+    input_type, output_type: 'f32' (the default), 'u8', 's8' or, of what has 16 bits, 's16' for all, or a mapping from names to them.
     test_data: an array or an iterable of samples; float and integer program are compared on them, tensor by tensor.
     check: run the samples of the table, if they can be read again, through both programs. threads: of that; 1 by default.
     emit_qdq: fills Deployment.qdq. bias_correction: 'auto' (the default: 'fast', where it brings the outputs 1 dB), 'off', 'fast',

@@ -20,8 +20,8 @@ namespace {
 bool HasForm(const Graph& graph, const Node& node, const Binary& op) {
   if (kResultIsBool[static_cast<size_t>(op.op)]) return false;
   const bool extremum = op.op == BinaryOp::kMax || op.op == BinaryOp::kMin;
-  const bool quotient = op.op == BinaryOp::kDiv && !graph.value(node.inputs[0]).is_constant();
-  return ScalarOperand(graph, node) >= 0 || IsSumOrProduct(op.op) || extremum || quotient;
+  return ScalarOperand(graph, node) >= 0 || IsSumOrProduct(op.op) || extremum ||
+         op.op == BinaryOp::kDiv;
 }
 
 // Another tool's weights with zero points keep their 8-bit form.
@@ -167,6 +167,15 @@ Operand Int16Operand(Emitter& emitter, const Node& node, ValueId old_id) {
   return MakeOperand(emitter, node, old_id);
 }
 
+// A dividend, which is constant, in the shape of the node's output.
+ValueId Expanded(Emitter& emitter, const Node& node, const Operand& constant) {
+  const Shape& shape = emitter.old().value(node.inputs[0]).shape;
+  if (shape == emitter.old().value(node.outputs[0]).shape) return constant.id;
+  const ValueId expanded = emitter.Temporary(node.outputs[0], "__dividend", constant.type);
+  emitter.AddNode(node.name + "__dividend", Expand{}, {constant.id}, expanded);
+  return expanded;
+}
+
 bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
   if (const int scalar = ScalarOperand(emitter.old(), node); scalar >= 0) {
     EmitFunction(emitter, node, node.inputs[1 - scalar],
@@ -191,9 +200,12 @@ bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
   layer.a = a.type;
   layer.b = b.type;
   Op command = RulesOf(emitter).MakeBinary(layer);
-  // The command repeats its second operand alone; a dividend is not constant.
-  if (!quotient && emitter.old().value(node.inputs[0]).is_constant()) {
-    std::swap(a, b);
+  // The command repeats its second operand alone.
+  if (emitter.old().value(node.inputs[0]).is_constant()) {
+    if (quotient)
+      a.id = Expanded(emitter, node, a);
+    else
+      std::swap(a, b);
     if (auto* sum = std::get_if<isa::AddS16>(&command))
       std::swap(sum->multiplier, sum->multiplier2);
   }

@@ -1,5 +1,7 @@
 // Softmax, LogSoftmax, products of two activations, Max, Min and Where that read or write 16-bit
 // integers. NUMERICS.md sections 29.2, 29.6 and 29.7.
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,33 @@ ValueId LikeOutput(Emitter& emitter, const Node& node, ValueId id, const IntType
   return value.is_constant() ? made : ExpandOperand(emitter, node, value, made, y);
 }
 
+// The scale of the integers that a model brings, else of those that reach the largest number.
+float ScaleOfFactor(const Value& value) {
+  const QuantizedOrigin* origin = value.origin.get();
+  const bool symmetric = origin != nullptr && origin->scales.size() == 1 &&
+                         (origin->zero_points.empty() || origin->zero_points[0] == 0);
+  if (symmetric && (origin->dtype == DType::kS8 || origin->dtype == DType::kS16))
+    return origin->scales[0];
+  float largest = 0;
+  for (const float v : value.constant->As<float>()) largest = std::max(largest, std::fabs(v));
+  return numerics::ScaleOrOne(static_cast<double>(largest) / 32767.0);
+}
+
+// An activation, or a constant: its own integers where a model brings them, else 16 bits of its
+// range.
+Operand FactorOfProduct(Emitter& emitter, const Node& node, ValueId id) {
+  const Value& value = emitter.old().value(id);
+  if (!value.is_constant()) return {emitter.Int16(id, 1), emitter.Int16Type(id, 1)};
+  RequireFinite(node, value);
+  const IntType type{DType::kS16, {ScaleOfFactor(value), 0}};
+  std::vector<int16_t> numbers;
+  for (const float v : value.constant->As<float>())
+    numbers.push_back(static_cast<int16_t>(RulesOf(emitter).Constant(v, type)));
+  const ValueId made =
+      emitter.AddConstant(value.name + "__q", value.layout, value.shape, type, std::span(numbers));
+  return {made, type};
+}
+
 }  // namespace
 
 bool HasSoftmaxOfInt16(const Graph& graph, const Node& node, const Softmax& op) {
@@ -42,7 +71,7 @@ bool HasSoftmaxOfInt16(const Graph& graph, const Node& node, const Softmax& op) 
 
 bool HasProductOfInt16(const Graph& graph, const Node& node) {
   const Value &a = graph.value(node.inputs[0]), &b = graph.value(node.inputs[1]);
-  return !a.is_constant() && !b.is_constant() && a.shape.back() <= numerics::kMostInt16Products;
+  return !(a.is_constant() && b.is_constant()) && a.shape.back() <= numerics::kMostInt16Products;
 }
 
 void EmitSoftmaxInt16(Emitter& emitter, const Node& node, const Softmax& op) {
@@ -72,12 +101,12 @@ void EmitProductInt16(Emitter& emitter, const Node& node, const MatMul& op) {
   double factor = 1;
   for (const RealPostOp& behind : fused.ops) factor *= static_cast<double>(behind.alpha);
   const ValueId a = node.inputs[0], b = node.inputs[1];
-  const BatchedMatMulLayer layer{emitter.Int16Type(a, 1), emitter.Int16Type(b, 1),
-                                 emitter.Type(fused.y), factor, op.clamp};
-  const ValueId first = emitter.Int16(a, 1), second = emitter.Int16(b, 1);
+  const Operand first = FactorOfProduct(emitter, node, a),
+                second = FactorOfProduct(emitter, node, b);
+  const BatchedMatMulLayer layer{first.type, second.type, emitter.Type(fused.y), factor, op.clamp};
   emitter.AddNode(node.name,
                   RulesOf(emitter).MakeBatchedMatMulS16(layer, emitter.old().value(a).shape.back()),
-                  {first, second}, emitter.DefineInt(fused.y));
+                  {first.id, second.id}, emitter.DefineInt(fused.y));
 }
 
 void EmitExtremumInt16(Emitter& emitter, const Node& node, const Binary& op) {

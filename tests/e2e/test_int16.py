@@ -57,6 +57,33 @@ def test_every_operator(seed, tmp_path, report):
         assert not {key: error for key, error in wide.items() if error > BOUND}
 
 
+CONSTANTS = {'a matrix on the left': ('MatMul', (10, 12), True), 'matrices on the left': ('MatMul', (4, 10, 12), True), 'one of them': ('MatMul', (1, 10, 12), True),
+             'matrices on the right': ('MatMul', (4, 16, 10), False), 'a dividend': ('Div', (4, 12, 16), True), 'a repeated dividend': ('Div', (12, 16), True),
+             'a dividend of channels': ('Div', (12, 1), True)}
+
+
+@pytest.mark.parametrize('kind', CONSTANTS)
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_constants_that_are_no_weights_have_sixteen_bits(kind, mode, tmp_path):
+    op, shape, left = CONSTANTS[kind]
+    rng, node = np.random.default_rng(8), onnx.helper.make_node
+    constants = [numpy_helper.from_array(rng.normal(size=shape).astype(np.float32), 'c'), numpy_helper.from_array(np.float32(0.5), 'h')]
+    nodes = [node('Tanh', ['x'], ['t']), node('Abs', ['t'], ['a']), node('Add', ['a', 'h'], ['d'])] if op == 'Div' else [node('Tanh', ['x'], ['d'])]
+    nodes.append(node(op, ['c', 'd'] if left else ['d', 'c'], ['y']))
+    graph = onnx.helper.make_graph(nodes, 'g', [onnx.helper.make_tensor_value_info('x', onnx.TensorProto.FLOAT, (4, 12, 16))],
+                                   [onnx.helper.make_tensor_value_info('y', onnx.TensorProto.FLOAT, None)], constants)
+    onnx.save(onnx.helper.make_model(graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid('', 17)]), tmp_path / 'm.onnx')
+    x = rng.normal(size=(40, 12, 16)).astype(np.float32)
+    np.save(tmp_path / 'x.npy', x)
+    table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=0, extra=('--method', 'minmax'))
+    said = pipeline.deploy(tmp_path / 'm.onnx', tmp_path / 'p', mode=mode, table=table, extra=('--activation-bits', 16))
+    session = onnxruntime.InferenceSession(str(tmp_path / 'm.onnx'))
+    expected = np.concatenate([session.run(None, {'x': x[i:i + 4]})[0] for i in range(0, 40, 4)])
+    found = np.concatenate([pipeline.infer(tmp_path / 'p', {'x': x[i:i + 4]}, tmp_path)['y'] for i in range(0, 40, 4)])
+    decibels = 10 * np.log10((expected.astype(np.float64) ** 2).sum() / ((found - expected).astype(np.float64) ** 2).sum())
+    assert decibels > 75, said
+
+
 def rounded_weights(path, folder):
     """The network with each convolution's and product's weights rounded to 127 steps of each output channel."""
     model = onnx.load(path)

@@ -174,6 +174,26 @@ def test_an_input_of_pixels(table, files, samples):
     np.testing.assert_array_equal(real, (raw.astype(np.float32) - target.zero_point) * np.float32(target.scale))
     with pytest.raises(rshift.InvalidInput, match='got an array of uint8, expected int8'):
         program.run(integers.astype(np.uint8))
+    session = rshift.InferenceSession(made)
+    assert session.get_outputs()[0].type == 'tensor(int8)'
+    np.testing.assert_array_equal(session.run(None, {source.name: integers})[0], raw)
+
+
+def test_sixteen_bits_outside(table, samples):
+    as_photographs = {'preprocess': pipeline.PREPROCESS / 'fashion_mnist.yaml', 'activation_bits': 16, 'check': False}
+    program = rshift.Program(rshift.deploy(pipeline.EXAMPLE, table, input_type='s16', output_type='s16', **as_photographs))
+    floats = rshift.Program(rshift.deploy(pipeline.EXAMPLE, table, **as_photographs))
+    photograph = np.random.default_rng(SEED).integers(0, 256, (28, 28), np.uint8)
+    taken, = program.run(program.preprocess(photograph, order='GRAY'))
+    np.testing.assert_array_equal(taken, floats.run(floats.preprocess(photograph, order='GRAY'))[0])
+    source, target = program.inputs[0], program.outputs[0]
+    assert source.dtype == target.dtype == np.int16 and source.zero_point == target.zero_point == 0
+    integers = np.clip(np.rint(samples[:1] / np.float32(source.scale)), -32768, 32767).astype(np.int16)
+    raw, = program.run(integers, raw=True)
+    assert raw.dtype == np.int16
+    np.testing.assert_array_equal(program.run(samples[:1])[0], raw.astype(np.float32) * np.float32(target.scale))
+    with pytest.raises(rshift.InvalidInput, match="'input' has 8 bits and s16 has 16: give --input-type input=s8"):
+        rshift.deploy(pipeline.EXAMPLE, table, input_type='s16', check=False)
 
 
 @pytest.mark.parametrize('dtype', (np.float32, np.int32, np.int64, np.int8))
