@@ -65,15 +65,14 @@ void ArrayCollector::Add(const NumpyArray& array) {
     return;
   }
   NumpyArray& all = arrays_[at->second];
-  RSHIFT_REQUIRE(!array.shape.empty(), ErrorCode::kUnsupported, "tensor '", array.name,
-                 "' is a scalar: it cannot be stacked over samples, run one sample at a time");
+  if (all.shape.empty()) all.shape = {1};  // scalars become a list of them
+  const Shape shape = array.shape.empty() ? Shape{1} : array.shape;
   // Only outputs whose size depends on the data differ, in more than the first dimension maybe.
-  RSHIFT_REQUIRE(std::equal(all.shape.begin() + 1, all.shape.end(), array.shape.begin() + 1,
-                            array.shape.end()),
+  RSHIFT_REQUIRE(std::equal(all.shape.begin() + 1, all.shape.end(), shape.begin() + 1, shape.end()),
                  ErrorCode::kUnsupported, "tensor '", array.name, "' is ", ToString(all.shape),
-                 " of earlier samples and ", ToString(array.shape),
+                 " of earlier samples and ", ToString(shape),
                  " of this one: it cannot be stacked over samples, run one sample at a time");
-  all.shape[0] += array.shape[0];
+  all.shape[0] += shape[0];
   all.bytes.insert(all.bytes.end(), array.bytes.begin(), array.bytes.end());
 }
 

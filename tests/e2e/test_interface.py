@@ -103,6 +103,19 @@ def test_sizes_that_do_not_fit_are_refused(tmp_path):
     assert not (tmp_path / 'net.rshift').exists()
 
 
+def test_numbers_of_samples_are_a_list(tmp_path):
+    """An output that is one number without dimensions."""
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph([helper.make_node('ReduceMax', ['x'], ['y'], keepdims=0)], 'g', [value('x', TensorProto.FLOAT, [2, 3])],
+                              [value('y', TensorProto.FLOAT, [])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8), tmp_path / 'm.onnx')
+    x = np.random.default_rng(1).normal(size=(5, 2, 3)).astype(np.float32)
+    np.save(tmp_path / 'x.npy', x.reshape(10, 3))
+    pipeline.run('model_deploy', tmp_path / 'm.onnx', '--mode', 'f32', '-o', tmp_path / 'p')
+    pipeline.run('model_runner', tmp_path / 'p', '--dataset', tmp_path / 'x.npy', '--output', tmp_path / 'y.npz')
+    assert np.array_equal(np.load(tmp_path / 'y.npz')['y'], x.max(axis=(1, 2)))
+
+
 def test_types_that_name_nothing_are_refused(tmp_path):
     model, table = two_inputs(tmp_path)
     common = (model, '--calibration', table, '--no-check', '-o', tmp_path / 'net.rshift')
