@@ -164,6 +164,7 @@ class Exporter {
   // slopes or what else a command holds.
   static bool StandsFor(const Value& integers, const Value& constant) {
     const IntType type{integers.dtype, *integers.quant};
+    if (type == IntType{DType::kU8, {1.0f, 0}}) return false;  // places in a list of numbers
     const float least = End(type, type.qmin()), most = End(type, type.qmax());
     std::vector<float> wanted, held;
     for (const float real : constant.constant->As<float>())
@@ -176,8 +177,9 @@ class Exporter {
       std::ranges::sort(*numbers);
       if (!same_size && !numbers->empty()) *numbers = {numbers->front(), numbers->back()};
     }
-    return std::ranges::equal(
-        wanted, held, [&](float a, float b) { return std::fabs(a - b) <= type.quant.scale; });
+    return std::ranges::equal(wanted, held, [&](float a, float b) {
+      return std::fabs(a - b) <= 0.501f * type.quant.scale;
+    });
   }
 
   // A constant operand as the node of the program has it: its integers, dequantized, or real

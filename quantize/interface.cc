@@ -53,7 +53,8 @@ void RequireF32(const char* option, const char* what, const Port& port) {
                  port.name, "' is ", Name(port.dtype), " in the model and stays so; leave it out");
 }
 
-// Every name must be that of an f32 one; a type for all must be one for some of them.
+// Every name must be that of an f32 one; a type for all is none for those that have a scale in the
+// model itself.
 void CheckNames(const char* option, const char* what, const ElementTypes& types,
                 const std::vector<Port>& ports) {
   for (const auto& entry : types.named) {
@@ -66,9 +67,11 @@ void CheckNames(const char* option, const char* what, const ElementTypes& types,
                    what, " of the model, which has ", all);
     RequireF32(option, what, *port);
   }
-  const bool some = std::ranges::any_of(
-      ports, [&](const Port& p) { return p.dtype == DType::kF32 || p.dtype == types.all; });
-  if (types.all != DType::kF32 && !some && !ports.empty()) RequireF32(option, what, ports[0]);
+  const bool fixed = std::ranges::all_of(ports, [&](const Port& p) {
+    return p.dtype != types.all && p.dtype != DType::kF32 && SizeOf(p.dtype) <= 2 &&
+           p.dtype != DType::kBool;
+  });
+  if (types.all != DType::kF32 && fixed && !ports.empty()) RequireF32(option, what, ports[0]);
 }
 
 class Rewriter {

@@ -45,8 +45,8 @@ struct InterfaceOptions {
 // * An output gives the integers that its Dequantize would have read.
 // s8 and u8 differ from what the graph holds by 128 in value and zero point; s16 is for what has 16
 // bits in the graph. Inputs and outputs of other element types stay. Throws kInvalidInput for an
-// input or output that has no integers or those of another size, and for a name that is none of
-// theirs.
+// input or output that has no integers or those of another size, for a name that is none of theirs,
+// and for a type for all where every one is of 8 or 16 bits in the model.
 Graph WithInterface(Graph graph, const InterfaceOptions& options);
 
 }  // namespace rshift

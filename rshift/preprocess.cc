@@ -106,7 +106,7 @@ rshift_status rshift_session_set_pictures(rshift_session* session, size_t input,
     const std::vector<float> values = rshift::ValuesOf(*session->shared, input, {pictures, count});
     const rshift::TensorInfo& info = session->shared->inputs[input];
     // Bytes are the pixels themselves; 16 bits have a scale.
-    const bool has_scale = info.record->dtype == rshift::DType::kS16;
+    const bool has_scale = info.record->quantized && rshift::SizeOf(info.record->dtype) == 2;
     const auto store = has_scale ? rshift::StoreFloats : rshift::StoreElements;
     store(*info.record, info.name, values, session->session.Input(static_cast<int>(input)));
   });

@@ -104,7 +104,8 @@ uint64_t Taps(const View& view) {
 }
 
 // Of a product of 16-bit integers (steps/conv_int16.cc): five words of every channel, weights in
-// pairs of s16, panels of 64 channels, a row of zeros, and pointers of 12 pixels for every tap.
+// pairs of s16, panels of 64 channels, a row of zeros, and pointers of 12 pixels for every tap, of
+// a block of tiles where the weights are many.
 uint64_t Int16Buffers(const View& view) {
   const bool conv = view.command.opcode == Opcode::kConvS16;
   const auto of = [&](Field f) { return conv ? static_cast<uint64_t>(view.command.Get(f)) : 1; };
@@ -119,8 +120,10 @@ uint64_t Int16Buffers(const View& view) {
   }
   const uint64_t inputs = ic / groups + 2, panels = oc / groups / 64 + 1;
   const uint64_t channel = SaturatingAdd(kWords, Product({taps, inputs, 2}));
-  return SaturatingAdd(Product({groups, panels, 64, channel}),
-                       SaturatingAdd(Product({taps, kPointers}), Product({inputs, 2}) + 256));
+  const uint64_t words = Product({groups, panels, 64, channel});
+  uint64_t rows = Product({taps, kPointers});
+  if (words > kS16HeldWeights) rows = std::max<uint64_t>(rows, kS16BlockRows);
+  return SaturatingAdd(words, SaturatingAdd(rows, Product({inputs, 2}) + 256));
 }
 
 // Requantization words of `entries` channels, a row of zero points, and the kernels' scratch.

@@ -158,6 +158,24 @@ void AddInitializers(onnx::GraphProto& graph, ImportState& state) {
 
 namespace {
 
+// Integers of 16 bits that the import holds as numbers (quant.cc) become integers again.
+ValueId OfDeclaredType(const onnx::ValueInfoProto& output, ImportState& state) {
+  const ValueId id = state.values.at(output.name());
+  const Value& held = state.graph.value(id);
+  const int type = output.type().tensor_type().elem_type();
+  const bool wide = type == onnx::TensorProto::INT16 || type == onnx::TensorProto::UINT16;
+  if (!wide || held.dtype != DType::kF32) return id;
+  Value made;
+  made.name = state.names.Take(held.name + "__integers");
+  made.shape = held.shape;
+  made.dtype = type == onnx::TensorProto::INT16 ? DType::kS16 : DType::kU16;
+  const std::string name = made.name;
+  const DType to = made.dtype;
+  const ValueId integers = state.graph.AddValue(std::move(made));
+  state.graph.AddNode({name, Cast{to}, {id}, {integers}});
+  return integers;
+}
+
 // Outputs whose size depends on the data bring their count along, as one more output.
 void AddCounts(ImportState& state) {
   Graph& graph = state.graph;
@@ -185,7 +203,7 @@ void AddOutputs(const onnx::GraphProto& graph, ImportState& state) {
     RSHIFT_REQUIRE(seen.insert(output.name()).second, ErrorCode::kInvalidInput, "model output ",
                    Quoted(output.name()), " is there twice");
     const auto renamed = state.public_names.find(output.name());
-    state.graph.outputs.push_back(state.values.at(output.name()));
+    state.graph.outputs.push_back(OfDeclaredType(output, state));
     state.graph.output_names.push_back(renamed == state.public_names.end() ? output.name()
                                                                            : renamed->second);
   }

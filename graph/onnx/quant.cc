@@ -164,13 +164,15 @@ Readers ReadersOf(OnnxNode& node) {
   const std::string& name = node.proto().output(0);
   Readers readers;
   readers.as_integers = IsOutput(node) ? 1 : 0;
+  int shape = 0;  // readers of the shape alone
   for (const onnx::NodeProto& reader : node.state().model->graph().node()) {
     const auto reads = static_cast<int>(std::ranges::count(reader.input(), name));
     if (reader.op_type() == "DequantizeLinear") readers.dequantize += reads;
     if (kMoving.contains(reader.op_type())) readers.as_integers += reads;
+    if (reader.op_type() == "Shape" || reader.op_type() == "Size") shape += reads;
   }
   const auto uses = node.state().uses.find(name);
-  const int known = readers.dequantize + readers.as_integers;
+  const int known = readers.dequantize + readers.as_integers + shape;
   readers.all = known > 0 && uses != node.state().uses.end() && uses->second == known;
   return readers;
 }

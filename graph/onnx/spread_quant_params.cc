@@ -1,4 +1,6 @@
 // Scales and zero points belong to every tensor of bytes or 16-bit integers that a node only moves.
+#include <set>
+
 #include "graph/onnx/table.h"
 
 namespace rshift {
@@ -31,6 +33,10 @@ void SpreadQuantParams(Graph& graph) {
     Value& value = graph.value(ValueId(i));
     if (value.dtype == DType::kF32) value.quant.reset();  // integers of 16 bits (quant.cc)
   }
+  std::set<const Value*> own;  // those that something reads or writes with a scale
+  for (int i = 0; i < graph.value_count(); ++i) {
+    if (graph.value(ValueId(i)).quant) own.insert(&graph.value(ValueId(i)));
+  }
   auto& nodes = graph.nodes();
   for (const Node& node : nodes) {
     ForMovedIntegers(graph, node, [](const Value& in, Value& out) {
@@ -43,10 +49,12 @@ void SpreadQuantParams(Graph& graph) {
     });
   }
   for (const Node& node : nodes) {
-    ForMovedIntegers(graph, node, [&](const Value& in, const Value& out) {
+    ForMovedIntegers(graph, node, [&](const Value& in, Value& out) {
+      // Integers of 16 bits may be no more than integers to what reads them.
+      if (in.quant != out.quant && SizeOf(out.dtype) == 2 && !own.contains(&out)) out.quant.reset();
       RSHIFT_REQUIRE(
-          in.quant == out.quant, ErrorCode::kUnsupported, node.name, ": ", OpName(node.op),
-          " moves the integers ", Quoted(in.name), " to ", Quoted(out.name),
+          in.quant == out.quant || !out.quant, ErrorCode::kUnsupported, node.name, ": ",
+          OpName(node.op), " moves the integers ", Quoted(in.name), " to ", Quoted(out.name),
           ", which have another scale or zero point; expected equal parameters on both sides");
     });
   }

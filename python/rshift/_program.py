@@ -93,8 +93,9 @@ class Program:
                 raise InvalidInput(f"a picture is {array.dtype}{list(array.shape)}, expected uint8[height, width, {channels}] for order '{order}'")
         values = np.empty(info.shape, np.float32)
         _core.preprocess(self._program, index, [np.ascontiguousarray(array) for array in arrays], number, values)
-        if info.dtype == np.int16:  # bytes are the pixels themselves, 16 bits have a scale
-            values = np.clip(np.rint(values / np.float32(info.scale)), -32768, 32767)
+        if info.quantized and info.dtype.itemsize == 2:  # bytes are the pixels themselves, 16 bits have a scale
+            ends = np.iinfo(info.dtype)
+            values = np.clip(np.rint(values / np.float32(info.scale)) + info.zero_point, ends.min, ends.max)
         return exact(info, values)
 
     def run(self, *arrays: Any, raw: bool = False) -> List[Array]:

@@ -51,8 +51,12 @@ std::vector<float> FiniteNumbers(Emitter& emitter, const Node& node, const Value
   const bool sum =
       binary != nullptr && (binary->op == BinaryOp::kAdd || binary->op == BinaryOp::kSub);
   if (sum && std::ranges::any_of(numbers, is_infinite)) {
-    const float beyond = std::min(1024 * emitter.Type(node.outputs[0]).quant.scale,
-                                  std::numeric_limits<float>::max());
+    // Beyond the whole range of the result and of the other operand together.
+    float scales = emitter.Type(node.outputs[0]).quant.scale;
+    for (const ValueId id : node.inputs) {
+      if (!emitter.old().value(id).is_constant()) scales += emitter.Type(id).quant.scale;
+    }
+    const float beyond = std::min(256 * scales, std::numeric_limits<float>::max());
     for (float& v : numbers) {
       if (std::isinf(v)) v = std::copysign(beyond, v);
     }

@@ -11,6 +11,9 @@ namespace rshift {
 // and the 64 channels of one panel.
 constexpr int64_t kS16Pixels = 12;
 constexpr int64_t kS16Channels = 64;
+// Packed weights beyond so many bytes meet blocks of tiles, whose row pointers take so many bytes
+// at most (those of one tile, where these are more): steps/conv_int16.cc, predict_work.cc.
+constexpr int64_t kS16HeldWeights = int64_t{1} << 19, kS16BlockRows = int64_t{1} << 15;
 struct ConvS16Tile {
   int64_t pixels = 0;    // 1 to kS16Pixels
   int64_t channels = 0;  // of the panel that count: the first ones

@@ -136,13 +136,15 @@ class ConvS16Step : public Step {
   }
   // Weights that a cache does not hold are read once for each block of tiles, not for each tile.
   int64_t Blocks(int threads) const {
-    constexpr int64_t kHeldWeights = int64_t{1} << 19, kMostTiles = 32, kLeastItems = 4;
+    constexpr int64_t kLeastItems = 4;
     const int64_t all = shape_.groups * panels_;
     const int64_t tiles = std::max<int64_t>(CeilDiv(shape_.pixels(), kS16Pixels), 1);
     const int64_t bytes = all * shape_.taps() * TapSize() * 2;
-    if (bytes <= kHeldWeights) return tiles;
+    if (bytes <= kS16HeldWeights) return tiles;
+    const int64_t row_bytes = RowsOfTile() * static_cast<int64_t>(sizeof(const int16_t*));
+    const int64_t most = std::max<int64_t>(kS16BlockRows / row_bytes, 1);
     const int64_t least = CeilDiv(kLeastItems * threads, all);  // so that every thread has some
-    return std::clamp(std::max(least, CeilDiv(tiles, kMostTiles)), int64_t{1}, tiles);
+    return std::clamp(std::max(least, CeilDiv(tiles, most)), int64_t{1}, tiles);
   }
 
   // [OC][tap][ic] -> [group][panel][tap][pair][64][2].

@@ -213,9 +213,13 @@ def lists(rng):
     """Graphs of one input [1, 4, 6], whose operators hold other numbers than their constants, or none at all."""
     node, c = helper.make_node, lambda name, values: numpy_helper.from_array(np.asarray(values, np.float32), name)
     far = c('c', rng.uniform(0.2, 9, (1, 4, 6)))
+    two = c('c', rng.choice([0.5, 1], (1, 4, 6)))  # near their places in a list of both
     lstm = [c('w', rng.normal(size=(1, 12, 6)) / 3), c('r', rng.normal(size=(1, 12, 3)) / 3)]
     convs = [c('w', rng.normal(size=(5, 4, 3)) / 4), c('b', rng.normal(size=5)), c('v', rng.normal(size=(3, 5, 1)) / 4), c('e', rng.normal(size=3))]
     return {'Div': ([node('Div', ['x', 'c'], ['y'], name='first')], [far]), 'constant Div': ([node('Div', ['c', 'p'], ['y'], name='first')], [far]),
+            'Div of two': ([node('Div', ['x', 'c'], ['y'], name='first')], [two]),
+            'Div of channels': ([node('Div', ['x', 'c'], ['y'], name='first')], [c('c', [[0.5], [1.2], [2.6], [3]])]),
+            'PRelu of two': ([node('PRelu', ['x', 's'], ['y'], name='first')], [c('s', rng.choice([0.2, 0.9], (4, 6)))]),
             'PRelu': ([node('PRelu', ['x', 's'], ['y'], name='first')], [c('s', rng.uniform(-1, 1, (4, 6)))]),
             'Mod': ([node('Mod', ['x', 'm'], ['y'], name='first', fmod=1)], [c('m', 0.7)]),
             'LSTM': ([node('LSTM', ['x', 'w', 'r'], ['y'], name='first', hidden_size=3)], lstm),

@@ -331,6 +331,39 @@ def test_moved_integers_outside(op, kind, first, tmp_path):
         assert not pipeline.f32_commands(tmp_path / 'p.rshift')
 
 
+def test_other_readers_of_an_output(tmp_path):
+    """Those of its shape, an addition of integers' numbers, and a Concat of several scales: outputs keep the model's type."""
+    node, scales = helper.make_node, ends(np.uint16, 32768, 40000)
+    two = numpy_helper.from_array(np.float32(3e-4), 's2')
+    x = np.random.default_rng(6).integers(0, 65536, (1, 4, 6), dtype=np.uint16)
+    quantize = [node('DequantizeLinear', ['x', 's', 'z'], ['d']), node('QuantizeLinear', ['d', 's', 'z'], ['y'])]
+    shape = [*quantize, node('Shape', ['y'], ['n']), node('Cast', ['n'], ['unused'], to=TensorProto.FLOAT)]
+    joined = [quantize[0], node('QuantizeLinear', ['d', 's2', 'z'], ['p']), node('QuantizeLinear', ['d', 's', 'zy'], ['q']), node('Shape', ['q'], ['n']),
+              node('Concat', ['p', 'q'], ['y'], axis=1)]
+    for nodes, out in ((shape, (1, 4, 6)), (joined, (1, 8, 6))):
+        model = wrapped(nodes, [*scales, two], 'u16', out=out)
+        expected = oracle(model, {'x': x})
+        for flags in ((), ('--mode', 'f32')):
+            found = run_raw(model, x, tmp_path, *flags)
+            assert found.dtype == np.uint16 and np.abs(found.astype(np.int64) - expected).max() <= 1, flags
+
+
+@pytest.mark.parametrize('spread', (3, 20))
+def test_a_mask_takes_every_number_out_of_the_range(spread, tmp_path):
+    """8 bits: inputs far beyond the range of the sum."""
+    node, mask = helper.make_node, np.where(np.arange(48).reshape(1, 6, 8) % 3 == 0, np.float32(-np.inf), np.float32(0))
+    named = {'sx': np.float32(spread / 127), 'sy': np.float32(1 / 127), 'z': np.int8(0), 'mask': mask}
+    nodes = [node('QuantizeLinear', ['x', 'sx', 'z'], ['q']), node('DequantizeLinear', ['q', 'sx', 'z'], ['d']), node('Add', ['d', 'mask'], ['a']),
+             node('QuantizeLinear', ['a', 'sy', 'z'], ['p']), node('DequantizeLinear', ['p', 'sy', 'z'], ['y'])]
+    port = [helper.make_tensor_value_info(n, TensorProto.FLOAT, (1, 6, 8)) for n in 'xy']
+    graph = helper.make_graph(nodes, 'g', port[:1], port[1:], [numpy_helper.from_array(np.asarray(v), k) for k, v in named.items()])
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid('', 21)])
+    onnx.save(model, tmp_path / 'm.onnx')
+    x = {'x': np.random.default_rng(4).uniform(-spread, spread, (1, 6, 8)).astype(np.float32)}
+    pipeline.run('model_deploy', tmp_path / 'm.onnx', '-o', tmp_path / 'p.rshift')
+    assert np.abs(pipeline.infer(tmp_path / 'p.rshift', x, tmp_path)['y'] - oracle(model, x)).max() <= 1.01 / 127
+
+
 @pytest.mark.parametrize('dtype, zero, scale', ((np.uint16, 65535, 5.192376e+33), (np.uint8, 255, 1.33e36), (np.int8, 127, 1.33e36)))
 @pytest.mark.parametrize('least', (-np.inf, np.finfo(np.float32).min))
 def test_the_mask_of_an_attention(dtype, zero, scale, least, tmp_path):
