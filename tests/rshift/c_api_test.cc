@@ -99,7 +99,7 @@ TEST(CApi, QuantizesSaturatesAndTransposes) {
 }
 
 TEST(CApi, IntegersWithoutAScaleAreExact) {
-  for (const DType type : {DType::kS16, DType::kS32, DType::kS64, DType::kF32}) {
+  for (const DType type : {DType::kS32, DType::kS64, DType::kF32}) {
     SCOPED_TRACE(Name(type));
     const Handles h(CopyOfImage({type, {1, 1, 1, 3}}));
     EXPECT_THAT(Outcome(h.session, {-7, 0, 32767}, 3), ElementsAre(-7, 0, 32767));
@@ -110,6 +110,15 @@ TEST(CApi, IntegersWithoutAScaleAreExact) {
       EXPECT_THAT(rshift_error_text(), HasSubstr("value 1 is "));
     }
   }
+}
+
+TEST(CApi, SixteenBitsOfAScaleAreTheNearest) {
+  const Handles h(CopyOfImage({DType::kS16, {1, 1, 1, 4}, 0.5f}));
+  EXPECT_THAT(Outcome(h.session, {-7.1f, 0.2f, 1e30f, -1e30f}, 4),
+              ElementsAre(-7, 0, 16383.5f, -16384));
+  const std::vector<float> wrong = {1, NAN, 2, 3};
+  EXPECT_EQ(rshift_session_set_floats(h.session, 0, wrong.data(), 4), RSHIFT_INVALID_INPUT);
+  EXPECT_THAT(rshift_error_text(), HasSubstr("value 1 is NaN"));
 }
 
 TEST(CApi, BoolsAreZeroOrOne) {
