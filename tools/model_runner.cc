@@ -294,6 +294,8 @@ int Run(const Arguments& a) {
   RequireUsage(a.carry.empty() || has_data, "--carry needs --input or --dataset");
   RequireUsage(a.carry.empty() || (a.streams == 1 && a.shard.empty()),
                "--carry runs the samples one after the other: leave out --streams and --shard");
+  RequireUsage(a.streams == 1 || !a.dataset.empty() || a.benchmark,
+               "--streams needs --dataset or --benchmark");
   RequireUsage(a.draw.empty() || has_data, "--draw needs --input or --dataset");
   RequireUsage(a.draw.empty() || !a.raw, "--draw needs real values: leave --raw out");
   RequireUsage(a.names.empty() || !a.input.empty() || !a.draw.empty() || a.labels == kOwnLabels,

@@ -276,7 +276,10 @@ void AddVectors(CLI::App& app, Arguments& a) {
   command->add_option("program", a.vectors.program, "a .rshift program")->required();
   command->add_option("--input", a.vectors.input, "the sample, as model_runner --input takes it");
   command->add_option("--sample", a.vectors.sample, "which one of --input (default 0)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(TakenBy([](const std::string& text) {
+        RSHIFT_REQUIRE(!text.starts_with('-'), ErrorCode::kInvalidInput, text,
+                       ": expected 0 or more");
+      }));
   command->add_option("-o,--output", a.vectors.output, "the folder to write into")->required();
 }
 

@@ -131,7 +131,10 @@ int WeightsCommand(const WeightsArguments& a, const ImportOptions& import, bool 
   const std::vector<ConstantRow> rows = ReadConstants(a.file, import);
   std::vector<std::string> files(rows.size());
   if (!a.output.empty()) {
-    fs::create_directories(a.output);
+    std::error_code failed;
+    fs::create_directories(a.output, failed);
+    RSHIFT_REQUIRE(!failed, ErrorCode::kIo, a.output,
+                   ": cannot make the folder: ", failed.message());
     for (size_t i = 0; i < rows.size(); ++i) {
       files[i] = (fs::path(a.output) / NpyName(i, rows[i].name)).string();
       CheckPaths({.inputs = {{"the file", a.file}}, .outputs = {{"--output", files[i]}}});

@@ -91,6 +91,9 @@ std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset,
   const int64_t batch = options.batch;
   RegularFileSize(path);  // refuses devices and pipes
   std::vector<int64_t> labels;
+  RSHIFT_REQUIRE(!HasExtension(path, ".npz"), ErrorCode::kInvalidInput, path,
+                 ": labels are a .npy, an idx file or a text, not a .npz; save the one array of it "
+                 "by numpy.save");
   if (HasExtension(path, ".npy")) {
     labels = FromNpy(path);
   } else if (LooksLikeIdx(path)) {

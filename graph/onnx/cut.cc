@@ -77,8 +77,15 @@ class Cutter {
   ModelPart Cut(const CutEnds& ends) {
     std::vector<std::string> outputs = ends.outputs;
     if (outputs.empty()) outputs = DeployableOutputs();
+    RequireOnce("--inputs", ends.inputs);
+    RequireOnce("--outputs", outputs);
     for (const std::string& name : ends.inputs) RequireMade("--inputs", name);
-    for (const std::string& name : outputs) RequireMade("--outputs", name);
+    for (const std::string& name : outputs) {
+      RequireMade("--outputs", name);
+      RSHIFT_REQUIRE(std::ranges::find(ends.inputs, name) == ends.inputs.end(),
+                     ErrorCode::kInvalidInput, "--outputs: ", Quoted(name),
+                     " is one of --inputs, too: nothing of the model lies between");
+    }
     Trace(ends.inputs, outputs);
     std::vector<onnx::ValueInfoProto> starts, results;
     for (const auto& info : graph_.input()) {
@@ -96,6 +103,13 @@ class Cutter {
   }
 
  private:
+  static void RequireOnce(const char* option, const std::vector<std::string>& names) {
+    for (size_t i = 0; i < names.size(); ++i) {
+      RSHIFT_REQUIRE(std::count(names.begin(), names.end(), names[i]) == 1,
+                     ErrorCode::kInvalidInput, option, ": ", Quoted(names[i]), " is given twice");
+    }
+  }
+
   std::vector<std::string> DeployableOutputs() const {
     const bool all = std::all_of(support_.begin(), support_.end(),
                                  [](const NodeSupport& node) { return node.supported; });

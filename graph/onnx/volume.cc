@@ -89,6 +89,48 @@ void ImportVolumeConv(OnnxNode& node) {
   Give(FromPlanes(*sum, n, depth));
 }
 
+namespace {
+
+// The last three dimensions of a ConvTranspose's output, where the model says them; old exporters
+// bring N and C along.
+Shape OutputShape(const OnnxNode& node) {
+  Shape wanted = node.Ints("output_shape");
+  if (wanted.size() == 5) wanted.erase(wanted.begin(), wanted.begin() + 2);
+  node.Check(wanted.empty() || wanted.size() == 3, "attribute 'output_shape' has ", wanted.size(),
+             " entries, expected 3");
+  for (const int64_t size : wanted)
+    node.Check(size >= 1, "attribute 'output_shape' holds ", size, ", expected 1 or more");
+  return wanted;
+}
+
+// Planes of a transposed convolution that are cut off at both ends, and those behind the last that
+// hold the bias alone.
+struct Cropped {
+  int64_t before = 0, after = 0, beyond = 0;
+};
+
+// `same`: what auto_pad SAME makes of the depth; `wanted`: 0 where output_shape is missing.
+Cropped CroppedDepth(const OnnxNode& node, int64_t same, int64_t full, int64_t wanted) {
+  const std::string mode = node.String("auto_pad", "NOTSET");
+  const bool is_same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  if (wanted == 0 && is_same) {
+    node.CheckSupported(same <= full, "auto_pad ", mode,
+                        " along the depth: the kernel is smaller than the stride; give the pads "
+                        "as numbers");
+    wanted = same;
+  }
+  if (wanted == 0 && mode != "NOTSET") return {};
+  if (wanted == 0) {
+    const auto pads = Entries(node, "pads", 6, 0, 0);
+    return {pads[0], pads[3], 0};
+  }
+  const int64_t total = std::max<int64_t>(full - wanted, 0);
+  const int64_t before = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
+  return {before, total - before, std::max<int64_t>(wanted - full, 0)};
+}
+
+}  // namespace
+
 // Each plane of the kernel makes planes of the result that are `stride` apart.
 void ImportVolumeConvTranspose(OnnxNode& node) {
   const Expr x = FloatIn(node, 0), w = FloatIn(node, 1);
@@ -101,10 +143,7 @@ void ImportVolumeConvTranspose(OnnxNode& node) {
              ToString(kernel));
   node.CheckSupported(kernel[2] >= 1 && kernel[2] <= kMostPlanes, "the kernel is ", kernel[2],
                       " deep, expected 1 to ", kMostPlanes);
-  node.CheckSupported(
-      node.String("auto_pad", "NOTSET") == "NOTSET" && !node.HasAttribute("output_shape"),
-      "has auto_pad or output_shape over three dimensions; give the pads as numbers");
-  const auto pads = Entries(node, "pads", 6, 0, 0), more = Entries(node, "output_padding", 3, 0, 0);
+  const auto more = Entries(node, "output_padding", 3, 0, 0);
   const int64_t stride = Entries(node, "strides", 3, 1, 1)[0];
   const int64_t dilation = Entries(node, "dilations", 3, 1, 1)[0];
   node.Check(more[0] < std::max(stride, dilation), "output_padding ", more[0],
@@ -112,12 +151,17 @@ void ImportVolumeConvTranspose(OnnxNode& node) {
              dilation);
   const int64_t n = x.dim(0), spread = (x.dim(2) - 1) * stride + 1;
   const int64_t full = spread + (kernel[2] - 1) * dilation + more[0];
-  node.Check(x.dim(2) >= 1 && full - pads[0] - pads[3] >= 1, "the pads crop everything: ", full,
-             " - ", pads[0], " - ", pads[3]);
+  const Shape wanted = OutputShape(node);
+  const Cropped depth = CroppedDepth(node, x.dim(2) * stride, full, wanted.empty() ? 0 : wanted[0]);
+  node.Check(x.dim(2) >= 1 && full - depth.before - depth.after >= 1,
+             "the pads crop everything: ", full, " - ", depth.before, " - ", depth.after);
+  node.Check(depth.beyond < stride, "output_shape ", full + depth.beyond,
+             " along the depth cannot be made of ", x.dim(2), " input elements");
   NodeAttributes attributes = PartOf(node, true, {});
   std::erase_if(attributes, [](const auto& a) { return a.name() == "kernel_shape"; });
   attributes.push_back(IntAttribute("group", node.Int("group", 1)));
   attributes.push_back(IntsAttribute("output_padding", {more[1], more[2]}));
+  if (!wanted.empty()) attributes.push_back(IntsAttribute("output_shape", {wanted[1], wanted[2]}));
   std::optional<Expr> sum;
   for (int64_t k = 0; k < kernel[2]; ++k) {
     const Expr plane = Reshaped(At(w, 2, k), {kernel[0], kernel[1], kernel[3], kernel[4]});
@@ -130,7 +174,7 @@ void ImportVolumeConvTranspose(OnnxNode& node) {
     const Expr part = Padded(cut, 2, first, full - spread - first);
     sum = sum ? *sum + part : part;
   }
-  const Expr result = Part(*sum, 2, pads[0], full - pads[3]);
+  const Expr result = Padded(Part(*sum, 2, depth.before, full - depth.after), 2, 0, depth.beyond);
   if (!node.HasInput(2)) return Give(result);
   const Expr bias = FloatIn(node, 2);
   node.Check(bias.shape() == Shape{result.dim(1)}, "bias has the shape ", ToString(bias.shape()),

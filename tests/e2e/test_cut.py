@@ -88,6 +88,8 @@ def test_a_part_between_tensors(detector, tmp_path):
 
 @pytest.mark.parametrize('ends, said', [
     (('--outputs', 'logit'), "--outputs: no node of the model makes a tensor 'logit'; did you mean 'logits'?"),
+    (('--outputs', 'logits', '--outputs', 'logits'), "--outputs: 'logits' is given twice"),
+    (('--inputs', 'r', '--outputs', 'r'), "--outputs: 'r' is one of --inputs, too"),
     (('--inputs', 'boxes', '--outputs', 'logits'), "--inputs: 'boxes' is not read on the way to the outputs of the part"),
 ])
 def test_ends_that_do_not_fit(detector, tmp_path, ends, said):
