@@ -23,6 +23,7 @@ std::vector<std::pair<int, std::string>> ReadLines(const std::string& path) {
   std::vector<std::pair<int, std::string>> lines;
   std::string line;
   for (int number = 1; std::getline(text, line); ++number) {
+    if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
     const size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos || line[first] == '#') continue;
     const size_t last = line.find_last_not_of(" \t\r");

@@ -226,7 +226,7 @@ TEST(DatasetTest, ListIsRelativeToItself) {
   std::filesystem::create_directory(folder / "sub");
   WritePng(folder / "sub/b.png", {1, 2, 3, 4});
   WritePng(folder / "a.png", {5, 6, 7, 8});
-  WriteText(folder / "list.txt", "# images\n\n  sub/b.png \r\na.png\n");
+  WriteText(folder / "list.txt", "\xEF\xBB\xBF# images\n\n  sub/b.png \r\na.png\n");
   const auto dataset = OpenDataset({folder / "list.txt"}, kGray, GrayRecipe());
   ASSERT_EQ(dataset->size(), 2);
   EXPECT_EQ(dataset->name(0), "sub/b.png");
