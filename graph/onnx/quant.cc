@@ -200,20 +200,18 @@ void QuantizeWide(OnnxNode& node, const QuantParameters& p, DType type) {
   node.CheckSupported(!IsOutput(node) || !QuantizesToNibbles(node),
                       "gives integers of type int4 to an output of the model; only s8, u8, s16 and "
                       "u16 are supported");
-  const auto [lo, hi] = Limits(node, type);
-  const auto clipped = [&](ValueId x) {
-    const ValueId q = Integers(node, x, p);
-    return node.Emit(Clip{{lo, hi}}, {q}, DType::kF32, node.ShapeOf(0));
-  };
+  const std::pair<float, float> limits = Limits(node, type);
+  const Clip clip{{limits.first, limits.second}};
   if (given) {
     // Clipped again: an integer program's own steps may end beyond the model's last integer.
-    const ValueId q = clipped(RoundTrip(node, node.Input(0), p, type));
+    const ValueId integers = Integers(node, RoundTrip(node, node.Input(0), p, type), p);
+    const ValueId q = node.Emit(clip, {integers}, DType::kF32, node.ShapeOf(0));
     node.Output(Cast{type}, {q}, type, node.ShapeOf(0));
     if (HasQuant(p, type)) node.SetOutputQuant(ActivationParams(p));
     return;
   }
   const ValueId q = Integers(node, node.Input(0), p);
-  node.Output(Clip{{lo, hi}}, {q}, DType::kF32, node.ShapeOf(0));
+  node.Output(clip, {q}, DType::kF32, node.ShapeOf(0));
   node.SetOutputQuant({p.scales[0], p.zero_points[0]});
 }
 
