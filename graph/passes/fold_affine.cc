@@ -1,6 +1,7 @@
 // Constant per-channel Add, Sub, Mul, Div: into the product before it, else long chains become one
 // Mul and one Add, for channels along dimension 1 or the last one.
 #include <algorithm>
+#include <cmath>
 
 #include "graph/passes/affine.h"
 #include "graph/passes/passes.h"
