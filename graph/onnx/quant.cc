@@ -116,11 +116,15 @@ ValueId Integers(OnnxNode& node, ValueId x, const QuantParameters& p) {
   return zero == 0 ? q : node.Broadcasted(BinaryOp::kAdd, q, node.Scalar(zero));
 }
 
+// q - zero.
+ValueId Differences(OnnxNode& node, ValueId q, const QuantParameters& p) {
+  const auto zero = static_cast<float>(p.zero_points[0]);
+  return zero == 0 ? q : node.Broadcasted(BinaryOp::kSub, q, node.Scalar(zero));
+}
+
 // (q - zero) scale.
 ValueId Reals(OnnxNode& node, ValueId q, const QuantParameters& p) {
-  const auto zero = static_cast<float>(p.zero_points[0]);
-  if (zero != 0) q = node.Broadcasted(BinaryOp::kSub, q, node.Scalar(zero));
-  return node.Broadcasted(BinaryOp::kMul, q, node.Scalar(p.scales[0]));
+  return node.Broadcasted(BinaryOp::kMul, Differences(node, q, p), node.Scalar(p.scales[0]));
 }
 
 // x as the model's 16-bit integers stand for it: a pair of QuantizeLinear and DequantizeLinear, in
@@ -167,6 +171,7 @@ Readers ReadersOf(OnnxNode& node) {
   int shape = 0;  // readers of the shape alone
   for (const onnx::NodeProto& reader : node.state().model->graph().node()) {
     const auto reads = static_cast<int>(std::ranges::count(reader.input(), name));
+    if (reads == 0) continue;
     if (reader.op_type() == "DequantizeLinear") readers.dequantize += reads;
     if (kMoving.contains(reader.op_type())) readers.as_integers += reads;
     if (reader.op_type() == "Shape" || reader.op_type() == "Size") shape += reads;
@@ -221,13 +226,9 @@ bool HoldsWide(const Value& value) { return value.dtype == DType::kF32 && value.
 void DequantizeWide(OnnxNode& node) {
   const DType type = node.HasInput(2) ? node.TypeOf(2) : DType::kS16;
   const QuantParameters p = ReadQuantParameters(node, node.ShapeOf(0), type);
-  ValueId q = node.Input(0);
+  const ValueId q = node.Input(0);
   node.SetQuant(q, {p.scales[0], p.zero_points[0]});
-  if (p.zero_points[0] != 0) {
-    const ValueId zero = node.Scalar(static_cast<float>(p.zero_points[0]));
-    q = node.Broadcasted(BinaryOp::kSub, q, zero);
-  }
-  node.OutputBinary(BinaryOp::kMul, q, node.Scalar(p.scales[0]));
+  node.OutputBinary(BinaryOp::kMul, Differences(node, q, p), node.Scalar(p.scales[0]));
 }
 
 // Integers of 16 bits that are an input of the model or computed as such. Those of s16 about 0 are

@@ -134,14 +134,8 @@ void EmitLeakyInt16(Emitter& emitter, const Node& node, double alpha) {
 // Numbers in place of a constant's, with a range of their own: s16.
 Operand Int16Reals(Emitter& emitter, const Node& node, const Value& value,
                    std::span<const float> values) {
-  float largest = 0;
-  for (const float v : values) largest = std::max(largest, std::fabs(v));
-  const IntType type{DType::kS16,
-                     {numerics::ScaleOrOne(static_cast<double>(largest) / 32767.0), 0}};
-  std::vector<int16_t> numbers;
-  for (const float v : values)
-    numbers.push_back(static_cast<int16_t>(RulesOf(emitter).Constant(v, type)));
-  return Int16Numbers(emitter, node, value, type, numbers);
+  const IntType type = Int16TypeOf(values);
+  return Int16Numbers(emitter, node, value, type, ToInt16(emitter, values, type));
 }
 
 Operand Int16Constant(Emitter& emitter, const Node& node, const Value& value) {
@@ -165,15 +159,6 @@ Operand Int16Operand(Emitter& emitter, const Node& node, ValueId old_id) {
   const Value& value = emitter.old().value(old_id);
   if (value.is_constant()) return Int16Constant(emitter, node, value);
   return MakeOperand(emitter, node, old_id);
-}
-
-// A dividend, which is constant, in the shape of the node's output.
-ValueId Expanded(Emitter& emitter, const Node& node, const Operand& constant) {
-  const Shape& shape = emitter.old().value(node.inputs[0]).shape;
-  if (shape == emitter.old().value(node.outputs[0]).shape) return constant.id;
-  const ValueId expanded = emitter.Temporary(node.outputs[0], "__dividend", constant.type);
-  emitter.AddNode(node.name + "__dividend", Expand{}, {constant.id}, expanded);
-  return expanded;
 }
 
 bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
@@ -201,9 +186,9 @@ bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
   layer.b = b.type;
   Op command = RulesOf(emitter).MakeBinary(layer);
   // The command repeats its second operand alone.
-  if (emitter.old().value(node.inputs[0]).is_constant()) {
+  if (const Value& first = emitter.old().value(node.inputs[0]); first.is_constant()) {
     if (quotient)
-      a.id = Expanded(emitter, node, a);
+      a.id = ExpandOperand(emitter, node, first, a.id, a.type);
     else
       std::swap(a, b);
     if (auto* sum = std::get_if<isa::AddS16>(&command))

@@ -1,7 +1,5 @@
-// Softmax, LogSoftmax, products of two activations, Max, Min and Where that read or write 16-bit
+// Softmax, LogSoftmax, products of two tensors, Max, Min and Where that read or write 16-bit
 // integers. NUMERICS.md sections 29.2, 29.6 and 29.7.
-#include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -22,10 +20,7 @@ ValueId InTypeOf(Emitter& emitter, const Node& node, ValueId id, const IntType& 
   const Value& value = emitter.old().value(id);
   if (!value.is_constant()) return IntOfType(emitter, id, y);
   RequireFinite(node, value);
-  std::vector<int16_t> numbers;
-  for (const float v : value.constant->As<float>())
-    numbers.push_back(static_cast<int16_t>(RulesOf(emitter).Constant(v, y)));
-  return Int16Numbers(emitter, node, value, y, numbers).id;
+  return Int16Numbers(emitter, node, value, y, ToInt16(emitter, value.constant->As<float>(), y)).id;
 }
 
 // The same as Max and Min want it: activations do not broadcast.
@@ -35,16 +30,14 @@ ValueId LikeOutput(Emitter& emitter, const Node& node, ValueId id, const IntType
   return value.is_constant() ? made : ExpandOperand(emitter, node, value, made, y);
 }
 
-// The scale of the integers that a model brings, else of those that reach the largest number.
-float ScaleOfFactor(const Value& value) {
+// Of the integers that a model brings, else of those that reach the largest number.
+IntType TypeOfFactor(const Value& value) {
   const QuantizedOrigin* origin = value.origin.get();
   const bool symmetric = origin != nullptr && origin->scales.size() == 1 &&
                          (origin->zero_points.empty() || origin->zero_points[0] == 0);
   if (symmetric && (origin->dtype == DType::kS8 || origin->dtype == DType::kS16))
-    return origin->scales[0];
-  float largest = 0;
-  for (const float v : value.constant->As<float>()) largest = std::max(largest, std::fabs(v));
-  return numerics::ScaleOrOne(static_cast<double>(largest) / 32767.0);
+    return {DType::kS16, {origin->scales[0], 0}};
+  return Int16TypeOf(value.constant->As<float>());
 }
 
 // An activation, or a constant: its own integers where a model brings them, else 16 bits of its
@@ -53,13 +46,9 @@ Operand FactorOfProduct(Emitter& emitter, const Node& node, ValueId id) {
   const Value& value = emitter.old().value(id);
   if (!value.is_constant()) return {emitter.Int16(id, 1), emitter.Int16Type(id, 1)};
   RequireFinite(node, value);
-  const IntType type{DType::kS16, {ScaleOfFactor(value), 0}};
-  std::vector<int16_t> numbers;
-  for (const float v : value.constant->As<float>())
-    numbers.push_back(static_cast<int16_t>(RulesOf(emitter).Constant(v, type)));
-  const ValueId made =
-      emitter.AddConstant(value.name + "__q", value.layout, value.shape, type, std::span(numbers));
-  return {made, type};
+  const IntType type = TypeOfFactor(value);
+  const std::vector<int16_t> numbers = ToInt16(emitter, value.constant->As<float>(), type);
+  return {emitter.AddConstant(value.name + "__q", value.layout, value.shape, type, numbers), type};
 }
 
 }  // namespace

@@ -102,6 +102,20 @@ ValueId ExpandOperand(Emitter& emitter, const Node& node, const Value& value, Va
   return expanded;
 }
 
+IntType Int16TypeOf(std::span<const float> reals) {
+  float largest = 0;
+  for (const float v : reals) largest = std::max(largest, std::fabs(v));
+  return {DType::kS16, {numerics::ScaleOrOne(static_cast<double>(largest) / 32767.0), 0}};
+}
+
+std::vector<int16_t> ToInt16(const Emitter& emitter, std::span<const float> reals,
+                             const IntType& type) {
+  std::vector<int16_t> numbers;
+  for (const float v : reals)
+    numbers.push_back(static_cast<int16_t>(RulesOf(emitter).Constant(v, type)));
+  return numbers;
+}
+
 Operand Int16Numbers(Emitter& emitter, const Node& node, const Value& value, const IntType& type,
                      std::span<const int16_t> numbers) {
   const Value& y = emitter.old().value(node.outputs[0]);

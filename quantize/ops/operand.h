@@ -33,6 +33,11 @@ ValueId AddOperandConstant(Emitter& emitter, const Value& value, const Value& y,
 // Integers `x` of the old `value`, expanded to the shape of the node's output where it is smaller.
 ValueId ExpandOperand(Emitter& emitter, const Node& node, const Value& value, ValueId x,
                       const IntType& type);
+// s16 with zero point 0 that reaches the largest of the reals, and reals as integers of a type of
+// s16.
+IntType Int16TypeOf(std::span<const float> reals);
+std::vector<int16_t> ToInt16(const Emitter& emitter, std::span<const float> reals,
+                             const IntType& type);
 // The s16 `numbers` of constant `value` in the last dimensions of the node's output. A 16-bit
 // command repeats them along those before; what it cannot repeat is expanded.
 Operand Int16Numbers(Emitter& emitter, const Node& node, const Value& value, const IntType& type,

@@ -140,26 +140,43 @@ std::vector<int32_t> LogSoftmaxRow(const int32_t* q, int64_t n, const std::vecto
   return results;
 }
 
+// Rows of s16 and their quotient_softmax_s16, of a random size, scale and type of result.
+struct SoftmaxCase {
+  int64_t rows, n;
+  float scale;
+  DType type;
+  TensorSpec y;  // of the scale that is to be set
+  std::vector<int32_t> tables;
+  explicit SoftmaxCase(Random& random)
+      : rows(random.Int(1, 9)),
+        n(random.Int(1, 400)),
+        scale(static_cast<float>(random.Int(1, 60)) * 2e-5f),
+        type(AnyType(random)),
+        y(Spec(random, type, {rows, n})),
+        tables(numerics::SoftmaxProductTables(scale)) {}
+  // The command, and the numbers of its bounds.
+  Limits Add(Random& random, const RequantWords& words, bool log, ProgramBuilder& b) const {
+    const int32_t src = b.Input({DType::kS16, {rows, n}, scale, 0}), dst = b.Output(y);
+    const int32_t table = b.Const(DType::kBytes, {2048}, tables);
+    Command& c = b.Add(Opcode::kQuotientSoftmaxS16, dst, src);
+    c.Set(Field::kTable, table).Set(Field::kFlags, log ? 1 : 0);
+    c.Set(Field::kMultiplier, words.multiplier).Set(Field::kRshift, words.rshift);
+    return SetClamp(random, type, c);
+  }
+};
+
 // By its formula, and the real logarithm to the bound that NUMERICS.md proves.
 TEST(Int16Activations, LogSoftmax) {
   for (uint32_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    const int64_t rows = random.Int(1, 9), n = random.Int(1, 400);
-    const float scale = static_cast<float>(random.Int(1, 60)) * 2e-5f;
-    const DType type = AnyType(random);
-    const TensorSpec x{DType::kS16, {rows, n}, scale, 0};
-    TensorSpec y = Spec(random, type, {rows, n});
-    y.scale = static_cast<float>(random.Int(5, 80)) / (type == DType::kS16 ? 32768 : 128);
-    const std::vector<int32_t> tables = numerics::SoftmaxProductTables(scale);
+    SoftmaxCase of(random);
+    of.y.scale = static_cast<float>(random.Int(5, 80)) / (of.type == DType::kS16 ? 32768 : 128);
+    const auto& [rows, n, scale, type, y, tables] = of;
     const RequantWords words =
         numerics::QuantizeMultiplier(1.0 / 16 / static_cast<double>(y.scale), 32);
     ProgramBuilder b;
-    const int32_t src = b.Input(x), dst = b.Output(y);
-    Command& c = b.Add(Opcode::kQuotientSoftmaxS16, dst, src);
-    c.Set(Field::kTable, b.Const(DType::kBytes, {2048}, tables)).Set(Field::kFlags, 1);
-    c.Set(Field::kMultiplier, words.multiplier).Set(Field::kRshift, words.rshift);
-    const Limits limits = SetClamp(random, type, c);
+    const Limits limits = of.Add(random, words, true, b);
     const auto numbers = Numbers(random, DType::kS16, rows * n);
     std::vector<int32_t> expected;
     for (int64_t row = 0; row < rows; ++row) {
@@ -187,22 +204,13 @@ TEST(Int16Activations, QuotientSoftmax) {
   for (uint32_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    const int64_t rows = random.Int(1, 9), n = random.Int(1, 400);
-    const float scale = static_cast<float>(random.Int(1, 60)) * 2e-5f;
-    const DType type = AnyType(random);
-    const TensorSpec x{DType::kS16, {rows, n}, scale, 0};
-    TensorSpec y = Spec(random, type, {rows, n});
-    y.scale = type == DType::kS16 ? 0x1p-15f : 0x1p-8f;
-    const std::vector<int32_t> tables = numerics::SoftmaxProductTables(scale);
+    SoftmaxCase of(random);
+    of.y.scale = of.type == DType::kS16 ? 0x1p-15f : 0x1p-8f;
+    const auto& [rows, n, scale, type, y, tables] = of;
     const RequantWords inverse =
         numerics::QuantizeMultiplier(1.0 / static_cast<double>(y.scale), 32);
     ProgramBuilder b;
-    const int32_t src = b.Input(x), dst = b.Output(y);
-    const int32_t table = b.Const(DType::kBytes, {2048}, tables);
-    Command& c = b.Add(Opcode::kQuotientSoftmaxS16, dst, src);
-    c.Set(Field::kTable, table);
-    c.Set(Field::kMultiplier, inverse.multiplier).Set(Field::kRshift, inverse.rshift);
-    const Limits limits = SetClamp(random, type, c);
+    const Limits limits = of.Add(random, inverse, false, b);
     const auto numbers = Numbers(random, DType::kS16, rows * n);
     const Bytes bytes = RunEverywhere(b, {Stored(numbers, DType::kS16)});
     std::vector<int32_t> expected;
