@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "base/error.h"
 #include "calibrate/threshold.h"
@@ -17,6 +18,8 @@
 #include "pipeline/check_samples.h"
 #include "pipeline/choose_ranges.h"
 #include "pipeline/preprocess_choice.h"
+#include "pipeline/weight_choice.h"
+#include "quantize/set_weights.h"
 
 namespace rshift {
 namespace {
@@ -80,7 +83,8 @@ class Trials {
       TryProfiles();
     } else {
       TryModesAndRanges();
-      TryMoreBits();
+      if (!IsGoodAlready()) TryClippedWeights();
+      if (!IsGoodAlready()) TryMoreBits();
     }
     std::stable_sort(trials_.begin(), trials_.end(), [](const Trial& a, const Trial& b) {
       return std::tie(a.quality_db, a.sqnr_db) > std::tie(b.quality_db, b.sqnr_db);
@@ -115,24 +119,50 @@ class Trials {
     }
   }
 
+  bool IsGoodAlready() const {
+    return std::any_of(trials_.begin(), trials_.end(),
+                       [](const Trial& t) { return t.grade == Grade::kGood; });
+  }
+
+  // A weight that is larger than the others of its channel, and multiplies little.
+  void TryClippedWeights() {
+    if (deployment_.clipped_weights || deployment_.options.profile.id == ProfileId::kAscend) return;
+    const WeightMethods methods{WeightRounding::kNearest, WeightClipping::kMse};
+    QuantizeOptions other = deployment_.options;
+    other.scaled_weights = false;
+    NodeWeights weights;
+    try {
+      weights =
+          ChooseWeights(deployment_.floating, deployment_.table, other, samples_, methods, threads_)
+              .weights;
+    } catch (const Error&) {
+      return;  // as in Try
+    }
+    if (weights.empty()) return;
+    other.scaled_weights = true;
+    TryGraph(SetWeights(deployment_.floating, weights), deployment_.table, other,
+             {"--weight-clipping mse", "", 0, 0, Grade::kNone});
+  }
+
   // A network whose activations reach too far for 8 bits; not where 8 bits can be good, since 16
   // take more time.
   void TryMoreBits() {
     QuantizeOptions other = deployment_.options;
-    const bool is_good_already = std::any_of(
-        trials_.begin(), trials_.end(), [](const Trial& t) { return t.grade == Grade::kGood; });
-    if (is_good_already || other.profile.id != ProfileId::kTpu || other.activation_bits != 8)
-      return;
+    if (other.profile.id != ProfileId::kTpu || other.activation_bits != 8) return;
     other.activation_bits = 16;
     Try(deployment_.table, other, {"--activation-bits 16", "", 0, 0, Grade::kNone});
   }
 
   void Try(const CalibrationTable& table, const QuantizeOptions& options, Trial trial) {
+    // Other profiles hold a model's own integers differently, so they start from the model.
+    const bool same = options.profile.id == deployment_.options.profile.id;
+    TryGraph(same ? deployment_.floating : deployment_.model, table, options, std::move(trial));
+  }
+
+  void TryGraph(const Graph& graph, const CalibrationTable& table, const QuantizeOptions& options,
+                Trial trial) {
     try {
-      // Other profiles hold a model's own integers differently, so they start from the model.
-      const bool same = options.profile.id == deployment_.options.profile.id;
-      const QuantizeResult quantized =
-          QuantizeGraph(same ? deployment_.floating : deployment_.model, table, options);
+      const QuantizeResult quantized = QuantizeGraph(graph, table, options);
       const Program program =
           CompileProgram(RunTargetPasses(quantized.graph, options.target), "trial");
       const auto outputs = CompareOutputs(RunOutputs(program, samples_, threads_), reference_);

@@ -28,6 +28,7 @@ struct Deployment {
   const CalibrationTable& table;  // empty for a model with its own parameters
   const QuantizeOptions& options;
   std::span<const uint8_t> bytes;  // the program
+  bool clipped_weights = false;    // it has the weights of --weight-clipping
 };
 
 struct CheckRequest {

@@ -269,7 +269,8 @@ class Deployer {
                                 final_,
                                 table_,
                                 quantize_,
-                                checked_.empty() ? result_.program : checked_};
+                                checked_.empty() ? result_.program : checked_,
+                                weights_.clipping != WeightClipping::kOff};
     const CheckRequest request{.check = options_.check,
                                .samples = options_.check_samples,
                                .test_input = options_.test_input,

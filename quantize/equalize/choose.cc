@@ -139,8 +139,10 @@ class Chooser {
     if (before >= limit) return std::nullopt;
     double best = before;
     std::vector<int32_t> chosen;
-    for (const double weight_share : {0.0, 0.5, 0.25}) {
-      const std::vector<int32_t> candidate = Candidate(component, weight_share);
+    std::vector<std::vector<int32_t>> candidates = {DeadChannelsAlone(component)};
+    for (const double weight_share : {0.0, 0.5, 0.25})
+      candidates.push_back(Candidate(component, weight_share));
+    for (const std::vector<int32_t>& candidate : candidates) {
       const double after = Signal(component, candidate);
       if (after <= best) continue;
       best = after;
@@ -197,7 +199,8 @@ class Chooser {
     }
     for (const size_t p : component.products) {
       if (products_[p].weights.depthwise()) continue;
-      const std::vector<double> share = WeightShares(graph_, products_[p].weights);
+      const std::vector<double> share =
+          WeightShares(graph_, products_[p].weights, *Measured(products_[p].weights.x));
       for (size_t c = 0; c < share.size(); ++c) {
         double& w =
             weight[static_cast<size_t>(groups_.of_value[products_[p].weights.x.index()][c])];
@@ -234,7 +237,37 @@ class Chooser {
       const double below = std::max((alive[g] ? octaves[g] : median) - top, -most);
       exponents[g] = static_cast<int32_t>(std::lround(below));
     }
+    ScaleDeadChannels(component, exponents);
     return exponents;
+  }
+
+  std::vector<int32_t> DeadChannelsAlone(const Component& component) const {
+    std::vector<int32_t> exponents(groups_.free.size(), 0);
+    ScaleDeadChannels(component, exponents);
+    return exponents;
+  }
+
+  // The weights of a channel that was 0 in every sample multiply nothing, and one of them that is
+  // larger than all others of its output channel takes their levels away: it is scaled down to the
+  // largest of them.
+  void ScaleDeadChannels(const Component& component, std::vector<int32_t>& exponents) const {
+    const std::vector<int32_t> of_others = exponents;
+    for (const size_t p : component.products) {
+      const ProductWeights& product = products_[p].weights;
+      const ChannelRanges& measured = *Measured(product.x);
+      const std::vector<int32_t>& channels = groups_.of_value[product.x.index()];
+      std::vector<int32_t> own;
+      for (const int32_t group : channels) own.push_back(of_others[static_cast<size_t>(group)]);
+      const std::vector<double> excess = DeadWeightExcess(graph_, product, measured, own);
+      for (size_t c = 0; c < excess.size(); ++c) {
+        if (excess[c] <= 1) continue;
+        const auto g = static_cast<size_t>(channels[c]);
+        const double most = std::min(kMostOctaves, static_cast<double>(headroom_[g]));
+        const double octaves = std::ceil(portable::Log2(excess[c]));
+        const double wanted = std::max(of_others[g] - octaves, -most);
+        exponents[g] = std::min(exponents[g], static_cast<int32_t>(wanted));
+      }
+    }
   }
 
   const Graph& graph_;

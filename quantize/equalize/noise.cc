@@ -112,17 +112,40 @@ double ProductNoise(const Graph& graph, const ProductWeights& product, const Cha
   return noise;
 }
 
-std::vector<double> WeightShares(const Graph& graph, const ProductWeights& product) {
+std::vector<double> WeightShares(const Graph& graph, const ProductWeights& product,
+                                 const ChannelRanges& input) {
   const Outputs outputs(graph, product);
   std::vector<double> shares(static_cast<size_t>(product.inputs), 0);
   for (int64_t o = 0; o < product.outputs; ++o) {
     double largest = 0;
-    outputs.ForEach(o, [&](size_t, double w) { largest = std::max(largest, std::fabs(w)); });
+    outputs.ForEach(o, [&](size_t c, double w) {
+      if (input.peak[c] > 0) largest = std::max(largest, std::fabs(w));
+    });
     if (largest == 0) continue;
-    outputs.ForEach(
-        o, [&](size_t c, double w) { shares[c] = std::max(shares[c], std::fabs(w) / largest); });
+    outputs.ForEach(o, [&](size_t c, double w) {
+      if (input.peak[c] > 0) shares[c] = std::max(shares[c], std::fabs(w) / largest);
+    });
   }
   return shares;
+}
+
+std::vector<double> DeadWeightExcess(const Graph& graph, const ProductWeights& product,
+                                     const ChannelRanges& input,
+                                     std::span<const int32_t> exponents) {
+  const Outputs outputs(graph, product);
+  std::vector<double> excess(static_cast<size_t>(product.inputs), 0);
+  for (int64_t o = 0; o < product.outputs; ++o) {
+    double largest = 0;
+    outputs.ForEach(o, [&](size_t c, double w) {
+      if (input.peak[c] > 0) largest = std::max(largest, std::ldexp(std::fabs(w), exponents[c]));
+    });
+    if (largest == 0) continue;
+    outputs.ForEach(o, [&](size_t c, double w) {
+      if (input.peak[c] > 0) return;
+      excess[c] = std::max(excess[c], std::ldexp(std::fabs(w), exponents[c]) / largest);
+    });
+  }
+  return excess;
 }
 
 }  // namespace rshift

@@ -27,8 +27,16 @@ double ProductNoise(const Graph& graph, const ProductWeights& product, const Cha
 double FunctionNoise(const Unary& function, const ChannelRanges& input, const ChannelRanges& output,
                      std::span<const int32_t> exponents, std::span<const double> relevance);
 
-// For each input channel: its largest weight beside the largest of the same output channel.
-std::vector<double> WeightShares(const Graph& graph, const ProductWeights& product);
+// For each input channel: its largest weight beside the largest of the same output channel that
+// reads a channel which is not always 0.
+std::vector<double> WeightShares(const Graph& graph, const ProductWeights& product,
+                                 const ChannelRanges& input);
+
+// For each input channel that is always 0, its largest weight beside the largest of the same output
+// channel that reads another, both scaled by 2^exponents[c]; 0 for channels that are not always 0.
+std::vector<double> DeadWeightExcess(const Graph& graph, const ProductWeights& product,
+                                     const ChannelRanges& input,
+                                     std::span<const int32_t> exponents);
 
 }  // namespace rshift
 

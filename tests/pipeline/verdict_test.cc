@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "pipeline/check_program.h"
@@ -168,6 +170,31 @@ TEST(CheckProgramTest, ABadProgramIsCalledBadAndItsCulpritNamed) {
   EXPECT_THAT(CheckLine(verdict), HasSubstr("check: BAD: 4 test inputs"));
   EXPECT_THAT(WarningLine(verdict), HasSubstr("--auto --budget"));
   EXPECT_FALSE(verdict.trials.empty());
+}
+
+// A channel of the input that is always 0, before weights that are a hundred times larger.
+TEST(CheckProgramTest, ClippedWeightsAreTriedAndAdvised) {
+  RegisterFloatLibrary();
+  LittleGraph little(3);
+  const ValueId x = little.Input("x", {1, 16});
+  const ValueId none = little.Input("none", {1, 1}, 0, 0);
+  const ValueId both = little.Add("both", Concat{1}, {none, x}, {1, 17});
+  std::vector<float> weights(8, 100);
+  std::mt19937 random(4);
+  std::uniform_real_distribution<float> weight(-1, 1);
+  for (int i = 0; i < 16 * 8; ++i) weights.push_back(weight(random));
+  little.Output(little.Add("y", MatMul{}, {both, little.Constant("w", {17, 8}, weights)}, {1, 8}));
+  Checked c;
+  c.little = little;
+  c.table = c.little.Calibrate(16);
+  c.quantized = QuantizeGraph(c.little.graph(), c.table, c.options);
+  c.bytes = WriteContainer(Compile(c.quantized.graph));
+  CheckRequest request;
+  const SampleList samples = Samples(c.little);
+  for (int64_t i = 0; i < samples.size(); ++i) request.test_samples.push_back(samples.Read(i));
+  const Verdict verdict = CheckProgram(c.deployment(), request).verdict;
+  EXPECT_EQ(verdict.grade, Grade::kDoubtful) << CheckLine(verdict);
+  EXPECT_THAT(WarningLine(verdict), HasSubstr("next: --weight-clipping mse ("));
 }
 
 TEST(CheckProgramTest, WithoutSamplesItSaysWhy) {

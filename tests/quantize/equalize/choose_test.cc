@@ -78,6 +78,39 @@ TEST(ChooseEqualization, NoChannelMeetsAnUpperBoundThatItHadNotMet) {
   }
 }
 
+// A channel that is 0 in every sample, whose weights to the next product are the largest: without
+// factors the weights that matter have few levels.
+TEST(ChooseEqualization, ADeadChannelsWeightsComeDownToTheOthers) {
+  for (const float weight : {1.0f, 100.0f}) {
+    SCOPED_TRACE(::testing::Message() << "weight " << weight);
+    LittleGraph net(5);
+    const ValueId x = net.Input("x", {1, 4, 4, 3});
+    Conv first;
+    first.clamp = kRelu;
+    const ValueId a = net.Add("a", first,
+                              {x, net.RandomConstant("wa", {4, 3, 1, 1}, -1, 1),
+                               net.Constant("ba", {4}, {-20, 0.5f, 0.5f, 0.5f})},
+                              {1, 4, 4, 4});
+    net.Output(net.Add(
+        "y", Conv{},
+        {a, net.Constant("wy", {2, 4, 1, 1}, {weight, 0.3f, -1, 0.6f, -weight, 0.7f, 0.2f, -1})},
+        {1, 4, 4, 2}));
+    net.Calibrate();
+    const EqualizationChoice choice =
+        ChooseEqualization(net.graph(), kThrough, Measure(net.graph(), net.samples()));
+    if (weight == 1) {
+      EXPECT_TRUE(choice.equalization.empty());
+      continue;
+    }
+    ASSERT_EQ(choice.equalization.size(), 1u);
+    const std::vector<int32_t>& exponents = choice.equalization[0].exponents;
+    EXPECT_EQ(exponents[0], *std::min_element(exponents.begin() + 1, exponents.end()) - 7);
+    const Graph again = Equalize(net.graph(), choice.equalization, "test");
+    for (const Tensors& sample : net.samples())
+      EXPECT_EQ(Execute(net.graph(), sample).at("y").data, Execute(again, sample).at("y").data);
+  }
+}
+
 // Dead and nearly dead channels with enormous weights: what is chosen can be applied.
 TEST(ChooseEqualization, NeverChoosesWhatOverflows) {
   int scaled = 0;
