@@ -386,10 +386,10 @@ std::string Attributes(const isa::AveragePoolS16& o) {
          Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);
 }
 std::string Attributes(const QNormalizeS16& o) {
-  return Attribute("axis", o.axis) + Flag("center", o.center) + Attribute("epsilon", o.epsilon) +
-         Attribute("variance_shift", int64_t{o.variance_shift}) + " factors=#" +
-         FingerprintText(o.row_factors) + " offsets=#" + FingerprintText(o.row_offsets) +
-         Text(o.clamp);
+  return Attribute("axis", o.axis) + Flag("center", o.center) + Flag("channels", o.channels) +
+         Attribute("epsilon", o.epsilon) + Attribute("variance_shift", int64_t{o.variance_shift}) +
+         " factors=#" + FingerprintText(o.row_factors) + " offsets=#" +
+         FingerprintText(o.row_offsets) + Text(o.clamp);
 }
 
 std::string Attributes(const PRelu&) { return ""; }

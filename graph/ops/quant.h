@@ -155,7 +155,7 @@ struct QQuotientSoftmaxS16 : isa::QuotientSoftmaxS16 {
   std::vector<int32_t> entries;
 };
 
-// As QNormalize, of rows.
+// As QNormalize.
 struct QNormalizeS16 : isa::NormalizeS16 {
   std::vector<int32_t> row_factors;
   std::vector<int64_t> row_offsets;

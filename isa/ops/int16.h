@@ -221,12 +221,12 @@ struct AveragePoolS16 {
 
 struct NormalizeS16 {
   RSHIFT_COMMAND(kNormalizeS16, "normalize_s16", kInteger,
-                 "as normalize without channels: over the dimensions from axis on; flags 1: less "
-                 "the mean",
+                 "as normalize, of 16-bit integers; offset: epsilon in units of n^2 Ssrc^2 "
+                 "2^-rshift / 4^k, k = max(0, ceil(log2 n) - 14)",
                  .buffers = BufferForm::kNone, .element_ns = 2)
 
   int64_t axis = 0;
-  bool center = false;
+  bool center = false, channels = false;
   int64_t epsilon = 0;
   int32_t variance_shift = 0, rshift = 1;
   ClampQ clamp = {0, 0};
@@ -238,7 +238,7 @@ struct NormalizeS16 {
     visit(Const(Field::kSrc2), c.factors);
     visit(Const(Field::kList), c.offsets);
     visit(Int(Field::kAxis, 0, 7), c.axis);
-    visit(Flags(1), c.center);
+    visit(Flags(2), c.center, c.channels);
     visit(Int(Field::kOffset, 0, (int64_t{1} << 62) - 1), c.epsilon);
     visit(Int(Field::kRshift, 0, 44), c.variance_shift);
     visit(Int(Field::kRshift2, 1, 62), c.rshift);

@@ -221,9 +221,6 @@ inline constexpr int32_t AverageInt16By(Rounding rounding, int64_t v, int64_t n,
   return RescaleTwoStepInt16(static_cast<int32_t>(v), words, zero_y, lo, hi);
 }
 
-// --- normalizations: normalize.h, of rows that keep its sums in 60 bits ---
-inline constexpr int64_t kMostInt16Normalized = int64_t{1} << 14;
-
 }  // namespace rshift::numerics
 
 #endif  // RSHIFT_QUANTIZE_NUMERICS_INT16_H_

@@ -22,10 +22,13 @@ struct VarianceTerms {
 
 // The largest even shift, at most 44, for which both terms stay below 2^61. most: the largest
 // |q - Z|. epsilon: divided by Sx^2. An epsilon that leaves 2^61 all the same is held there.
-inline constexpr VarianceTerms MakeVarianceTerms(int64_t n, int64_t most, double epsilon) {
+// halvings: NormalizeHalvings of 16 bits.
+inline constexpr VarianceTerms MakeVarianceTerms(int64_t n, int64_t most, double epsilon,
+                                                 int32_t halvings = 0) {
   constexpr int64_t kMost = kLargestVariance / 2;
-  const int64_t variance = n * n * most * most;
-  const double units = epsilon * static_cast<double>(n) * static_cast<double>(n);
+  const int64_t variance = LargestNormalizedVariance(n, most, halvings);
+  const double count = static_cast<double>(n) * PowerOfTwo(-halvings);
+  const double units = epsilon * count * count;
   VarianceTerms terms{0, 44};
   while (terms.shift > 0 && (variance > kMost >> terms.shift ||
                              !(units * PowerOfTwo(terms.shift) < static_cast<double>(kMost)))) {

@@ -37,20 +37,6 @@ int64_t NormalizedAxis(const Graph& graph, const Node& node, const LayerNorm& op
   return op.axis < 0 ? op.axis + rank : op.axis;
 }
 
-bool FitsRows(const Shape& shape, int64_t axis) {
-  return NumElements(Shape(shape.begin() + axis, shape.end())) <= numerics::kMostInt16Normalized;
-}
-
-bool HasForm(const Graph& graph, const Node& node, const LayerNorm& op) {
-  return FitsRows(graph.value(node.inputs[0]).shape, NormalizedAxis(graph, node, op));
-}
-
-// Planes of one scale and bias are rows (norm.cc); those of NHWC images are not.
-bool HasForm(const Graph& graph, const Node& node, const InstanceNorm&) {
-  const Value& x = graph.value(node.inputs[0]);
-  return x.layout != Layout::kNhwc && x.shape.size() > 2 && FitsRows(x.shape, 2);
-}
-
 int64_t ReducedElements(const Graph& graph, const Node& node) {
   const int64_t results = NumElements(graph.value(node.outputs[0]).shape);
   return NumElements(graph.value(node.inputs[0]).shape) / std::max<int64_t>(results, 1);
@@ -255,26 +241,29 @@ void EmitAveragePoolInt16(Emitter& emitter, const Node& node, const AveragePool&
   emitter.AddNode(node.name, pool, {input}, emitter.DefineInt(node.outputs[0]));
 }
 
-// Of rows: the dimensions from `axis` on.
-struct RowNorm {
+// Over the dimensions from `axis` on; with `channels` but the last one.
+struct Int16Norm {
   int64_t axis = 0;
-  bool center = true;
+  bool center = true, channels = false;
   float epsilon = 0;
 };
 
-void EmitRowNormInt16(Emitter& emitter, const Node& node, const RowNorm& op) {
+void EmitNormInt16(Emitter& emitter, const Node& node, const Int16Norm& op) {
   const Shape& shape = emitter.old().value(node.inputs[0]).shape;
-  const int64_t n = NumElements(Shape(shape.begin() + op.axis, shape.end()));
+  const int64_t n =
+      NumElements(Shape(shape.begin() + op.axis, shape.end() - (op.channels ? 1 : 0)));
+  const int64_t numbers_wanted = op.channels ? shape.back() : n;
   const NormalizeLayer layer{emitter.Int16Type(node.inputs[0], 1),
                              emitter.Type(node.outputs[0]),
                              n,
                              std::max(static_cast<double>(op.epsilon), 0.0),
-                             NormalizeNumbers(emitter.old(), node, 1, n),
-                             NormalizeNumbers(emitter.old(), node, 2, n)};
+                             NormalizeNumbers(emitter.old(), node, 1, numbers_wanted),
+                             NormalizeNumbers(emitter.old(), node, 2, numbers_wanted)};
   QNormalize numbers = RulesOf(emitter).MakeNormalize(layer);
   QNormalizeS16 normalize;
   normalize.axis = op.axis;
   normalize.center = op.center;
+  normalize.channels = op.channels;
   normalize.epsilon = numbers.epsilon;
   normalize.variance_shift = numbers.variance_shift;
   normalize.rshift = numbers.rshift;
@@ -321,8 +310,6 @@ bool HasInt16Form(const Graph& graph, const Node& node) {
           [&](const Unary& op) { return op.op != UnaryOp::kNot; },
           [&](const LeakyRelu&) { return true; },
           [&](const PRelu&) { return graph.value(node.inputs[1]).is_constant(); },
-          [&](const LayerNorm& op) { return HasForm(graph, node, op); },
-          [&](const InstanceNorm& op) { return HasForm(graph, node, op); },
           [&](const AveragePool& op) {
             return op.window.kernel_h * op.window.kernel_w <= numerics::kMostInt16Taps;
           },
@@ -330,6 +317,7 @@ bool HasInt16Form(const Graph& graph, const Node& node) {
           [&](const Concat&) { return true; },
           [&](const Reduce&) { return ReducedElements(graph, node) <= numerics::kMostInt16Taps; },
           [&](const Where&) { return true; }, [&](const ArgMax&) { return true; },
+          [&](const LayerNorm&) { return true; }, [&](const InstanceNorm&) { return true; },
           [&](const Resize& op) { return HasResizeOfInt16(graph, node, op); },
           [&](const auto&) { return false; }},
       node.op);
@@ -343,56 +331,59 @@ ProductInput InputOfProduct(Emitter& emitter, const Node& node) {
 
 bool EmitInt16(Emitter& emitter, const Node& node) {
   if (emitter.rules().ModelInt16() != nullptr) return EmitModelInt16(emitter, node);
-  return std::visit(Overloaded{[&](const Binary& op) { return EmitBinaryInt16(emitter, node, op); },
-                               [&](const Unary& op) {
-                                 EmitValueFunctionInt16(
-                                     emitter, node,
-                                     {node.inputs[0], [&op](double v) { return Evaluate(op, v); },
-                                      op.input_exponents, op.output_exponents});
-                                 return true;
-                               },
-                               [&](const LeakyRelu& op) {
-                                 EmitLeakyInt16(emitter, node, static_cast<double>(op.alpha));
-                                 return true;
-                               },
-                               [&](const PRelu&) {
-                                 EmitPReluInt16(emitter, node);
-                                 return true;
-                               },
-                               [&](const MatMul& op) {
-                                 if (HasWeights(emitter.old(), node)) return false;
-                                 EmitProductInt16(emitter, node, op);
-                                 return true;
-                               },
-                               [&](const Softmax& op) {
-                                 EmitSoftmaxInt16(emitter, node, op);
-                                 return true;
-                               },
-                               [&](const AveragePool& op) {
-                                 EmitAveragePoolInt16(emitter, node, op);
-                                 return true;
-                               },
-                               [&](const Where&) {
-                                 if (!emitter.Type(node.outputs[0]).is_s16()) return false;
-                                 EmitWhereInt16(emitter, node);
-                                 return true;
-                               },
-                               [&](const Resize& op) {
-                                 if (op.mode == ResizeMode::kNearest) return false;
-                                 EmitResizeInt16(emitter, node, op, kBytesFactor);
-                                 return true;
-                               },
-                               [&](const LayerNorm& op) {
-                                 const int64_t axis = NormalizedAxis(emitter.old(), node, op);
-                                 EmitRowNormInt16(emitter, node, {axis, !op.rms, op.epsilon});
-                                 return true;
-                               },
-                               [&](const InstanceNorm& op) {
-                                 EmitRowNormInt16(emitter, node, {2, true, op.epsilon});
-                                 return true;
-                               },
-                               [](const auto&) { return false; }},
-                    node.op);
+  return std::visit(
+      Overloaded{[&](const Binary& op) { return EmitBinaryInt16(emitter, node, op); },
+                 [&](const Unary& op) {
+                   EmitValueFunctionInt16(
+                       emitter, node,
+                       {node.inputs[0], [&op](double v) { return Evaluate(op, v); },
+                        op.input_exponents, op.output_exponents});
+                   return true;
+                 },
+                 [&](const LeakyRelu& op) {
+                   EmitLeakyInt16(emitter, node, static_cast<double>(op.alpha));
+                   return true;
+                 },
+                 [&](const PRelu&) {
+                   EmitPReluInt16(emitter, node);
+                   return true;
+                 },
+                 [&](const MatMul& op) {
+                   if (HasWeights(emitter.old(), node)) return false;
+                   EmitProductInt16(emitter, node, op);
+                   return true;
+                 },
+                 [&](const Softmax& op) {
+                   EmitSoftmaxInt16(emitter, node, op);
+                   return true;
+                 },
+                 [&](const AveragePool& op) {
+                   EmitAveragePoolInt16(emitter, node, op);
+                   return true;
+                 },
+                 [&](const Where&) {
+                   if (!emitter.Type(node.outputs[0]).is_s16()) return false;
+                   EmitWhereInt16(emitter, node);
+                   return true;
+                 },
+                 [&](const Resize& op) {
+                   if (op.mode == ResizeMode::kNearest) return false;
+                   EmitResizeInt16(emitter, node, op, kBytesFactor);
+                   return true;
+                 },
+                 [&](const LayerNorm& op) {
+                   const int64_t axis = NormalizedAxis(emitter.old(), node, op);
+                   EmitNormInt16(emitter, node, {axis, !op.rms, false, op.epsilon});
+                   return true;
+                 },
+                 [&](const InstanceNorm& op) {
+                   const Value& x = emitter.old().value(node.inputs[0]);
+                   const bool channels = x.layout == Layout::kNhwc;
+                   EmitNormInt16(emitter, node, {channels ? 1 : 2, true, channels, op.epsilon});
+                   return true;
+                 },
+                 [](const auto&) { return false; }},
+      node.op);
 }
 
 }  // namespace rshift

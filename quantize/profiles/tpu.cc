@@ -109,8 +109,9 @@ class Tpu final : public Arithmetic {
   QNormalize MakeNormalize(const NormalizeLayer& layer) const override {
     const double scale_x = layer.x.quant.scale, scale_y = layer.y.quant.scale;
     const int64_t most = std::max(Reach(layer.x), 1);
+    const int32_t halvings = layer.x.is_s16() ? numerics::NormalizeHalvings(layer.n) : 0;
     const numerics::VarianceTerms terms =
-        numerics::MakeVarianceTerms(layer.n, most, layer.epsilon / (scale_x * scale_x));
+        numerics::MakeVarianceTerms(layer.n, most, layer.epsilon / (scale_x * scale_x), halvings);
     QNormalize result;
     result.epsilon = terms.epsilon;
     result.variance_shift = terms.shift;

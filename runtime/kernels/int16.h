@@ -26,10 +26,16 @@ struct S16Sums {
   int64_t sum = 0, squares = 0;
 };
 
-// What the numbers of a row have in common, and the factors and offsets of each.
+// What the numbers of a row have in common, or each channel of a pixel for itself, and the factors
+// and offsets of each. halvings: numerics::NormalizeHalvings(n).
 struct S16Normalize {
-  int32_t n = 1, center = 0;
+  int64_t n = 1;
+  int32_t halvings = 0;
+  int64_t center = 0;  // of all
   numerics::InverseDeviation by;
+  const int64_t* centers = nullptr;  // of each channel
+  const int32_t* inverses = nullptr;
+  const int64_t* shifts = nullptr;
   const int32_t* factors = nullptr;
   const int64_t* offsets = nullptr;
   int32_t rshift = 1, lo = 0, hi = 0;
@@ -69,8 +75,12 @@ struct Int16Table {
                                int64_t n, const S16Bounds& bounds, int32_t* y) noexcept;
   // Of a row of n numbers: their sum, and that of their squares.
   S16Sums (*row_sums)(const int16_t* x, int64_t n) noexcept;
-  // numerics::ScaleNormalized of Normalized(n x[i] - center), i < count.
+  // Adds a pixel's channels, and their squares, to the sums of each.
+  void (*channel_sums)(const int16_t* x, int64_t count, int64_t* sums, int64_t* squares) noexcept;
+  // numerics::ScaleNormalized of Normalized(DifferenceInt16(n x[i] - center)), i < count.
   void (*normalize)(const int16_t* x, int64_t count, const S16Normalize& row, int32_t* y) noexcept;
+  void (*normalize_channels)(const int16_t* x, int64_t count, const S16Normalize& pixel,
+                             int32_t* y) noexcept;
   // to[i] += from[i]: exact.
   void (*add_sums)(const int32_t* from, int64_t n, int64_t* to) noexcept;
   // sums[i] = the sum over two or four rows of row[i] weight, i < n, which fits 32 bits.

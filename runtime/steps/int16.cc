@@ -109,17 +109,43 @@ class AveragePoolS16Step : public Step {
   NarrowedOutput dst_;
 };
 
+// Rows of 16-bit integers, or the channels of images, normalized. normalize.h has the arithmetic.
 class NormalizeS16Step : public Step {
  public:
-  NormalizeS16Step(const StepContext& context, const isa::NormalizeS16& c, int64_t rows, int64_t n)
+  NormalizeS16Step(const StepContext& context, const isa::NormalizeS16& c, int64_t n)
       : c_(c),
-        rows_(rows),
         n_(n),
         src_(context.In<int16_t>(Field::kSrc)),
-        factors_(context.In<int32_t>(Field::kSrc2)),
-        offsets_(context.In<int64_t>(Field::kList)),
         loops_(Int16LoopsFor(context.isa)),
-        dst_(context) {}
+        dst_(context) {
+    numbers_.n = n;
+    numbers_.halvings = numerics::NormalizeHalvings(n);
+    numbers_.factors = context.In<int32_t>(Field::kSrc2);
+    numbers_.offsets = context.In<int64_t>(Field::kList);
+    numbers_.rshift = c.rshift;
+    numbers_.lo = c.clamp.lo;
+    numbers_.hi = c.clamp.hi;
+  }
+
+ protected:
+  int64_t Center(int64_t sum) const noexcept { return c_.center ? sum : 0; }
+  numerics::InverseDeviation By(int64_t sum, int64_t squares) const noexcept {
+    return numerics::InvertInt16(n_, Center(sum), squares, c_.epsilon, c_.variance_shift);
+  }
+
+  const isa::NormalizeS16 c_;
+  int64_t n_;
+  const int16_t* src_;
+  S16Normalize numbers_;
+  const Int16Table& loops_;
+  NarrowedOutput dst_;
+};
+
+class RowNormalizeS16Step : public NormalizeS16Step {
+ public:
+  RowNormalizeS16Step(const StepContext& context, const isa::NormalizeS16& c, int64_t rows,
+                      int64_t n)
+      : NormalizeS16Step(context, c, n), rows_(rows) {}
 
   void Run(const Team& team) noexcept override {
     const Range part = ThreadRange(rows_, 1, team);
@@ -130,32 +156,69 @@ class NormalizeS16Step : public Step {
   void RunRow(int64_t row) const noexcept {
     const int16_t* x = src_ + row * n_;
     const S16Sums sums = loops_.row_sums(x, n_);
-    const int64_t center = c_.center ? sums.sum : 0;
-    const numerics::InverseDeviation by =
-        numerics::Invert(n_ * sums.squares - center * center, c_.epsilon, c_.variance_shift);
+    S16Normalize numbers = numbers_;
+    numbers.center = Center(sums.sum);
+    numbers.by = By(sums.sum, sums.squares);
     for (int64_t at = 0; at < n_; at += kS16Block) {
       const int64_t count = std::min(kS16Block, n_ - at);
-      const S16Normalize args{static_cast<int32_t>(n_),
-                              static_cast<int32_t>(center),
-                              by,
-                              factors_ + at,
-                              offsets_ + at,
-                              c_.rshift,
-                              c_.clamp.lo,
-                              c_.clamp.hi};
+      numbers.factors = numbers_.factors + at;
+      numbers.offsets = numbers_.offsets + at;
       alignas(64) int32_t v[kS16Block];
-      loops_.normalize(x + at, count, args, v);
+      loops_.normalize(x + at, count, numbers, v);
       dst_.Write(v, row * n_ + at, count);
     }
   }
 
-  const isa::NormalizeS16 c_;
-  int64_t rows_, n_;
-  const int16_t* src_;
-  const int32_t* factors_;
-  const int64_t* offsets_;
-  const Int16Table& loops_;
-  NarrowedOutput dst_;
+  int64_t rows_;
+};
+
+// Images [N, pixels, C], in groups of channels that threads do not share.
+class ChannelNormalizeS16Step : public NormalizeS16Step {
+ public:
+  ChannelNormalizeS16Step(const StepContext& context, const isa::NormalizeS16& c, int64_t images,
+                          int64_t pixels, int64_t channels)
+      : NormalizeS16Step(context, c, pixels),
+        images_(images),
+        channels_(channels),
+        groups_((channels + kGroup - 1) / kGroup) {}
+
+  void Run(const Team& team) noexcept override {
+    const Range part = ThreadRange(images_ * groups_, 1, team);
+    for (int64_t item = part.begin; item < part.end; ++item) {
+      const int64_t first = item % groups_ * kGroup;
+      RunGroup(item / groups_ * n_ * channels_ + first, first, std::min(kGroup, channels_ - first));
+    }
+  }
+
+ private:
+  static constexpr int64_t kGroup = 64;
+
+  void RunGroup(int64_t at, int64_t first, int64_t count) const noexcept {
+    alignas(64) int64_t sums[kGroup] = {}, squares[kGroup] = {}, shifts[kGroup];
+    alignas(64) int32_t inverses[kGroup];
+    for (int64_t p = 0; p < n_; ++p)
+      loops_.channel_sums(src_ + at + p * channels_, count, sums, squares);
+    for (int64_t c = 0; c < count; ++c) {
+      const numerics::InverseDeviation by = By(sums[c], squares[c]);
+      sums[c] = Center(sums[c]);
+      inverses[c] = by.inverse;
+      shifts[c] = by.shift;
+    }
+    S16Normalize numbers = numbers_;
+    numbers.centers = sums;
+    numbers.inverses = inverses;
+    numbers.shifts = shifts;
+    numbers.factors += first;
+    numbers.offsets += first;
+    for (int64_t p = 0; p < n_; ++p) {
+      const int64_t pixel = at + p * channels_;
+      alignas(64) int32_t v[kGroup];
+      loops_.normalize_channels(src_ + pixel, count, numbers, v);
+      dst_.Write(v, pixel, count);
+    }
+  }
+
+  int64_t images_, channels_, groups_;
 };
 
 }  // namespace
@@ -275,8 +338,13 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoo
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NormalizeS16& c) {
   const Shape& shape = context.Record(Field::kSrc).shape;
   const auto axis = shape.begin() + c.axis;
-  return std::make_unique<NormalizeS16Step>(context, c, NumElements(Shape(shape.begin(), axis)),
-                                            NumElements(Shape(axis, shape.end())));
+  const int64_t outer = NumElements(Shape(shape.begin(), axis));
+  if (!c.channels) {
+    return std::make_unique<RowNormalizeS16Step>(context, c, outer,
+                                                 NumElements(Shape(axis, shape.end())));
+  }
+  return std::make_unique<ChannelNormalizeS16Step>(
+      context, c, outer, NumElements(Shape(axis, shape.end() - 1)), shape.back());
 }
 
 }  // namespace rshift

@@ -312,19 +312,21 @@ void CheckCommand(const CommandCheck& check, const isa::NormalizeS16& c) {
   check.CheckType(Field::kSrc, {DType::kS16});
   const TensorRecord& x = check.Tensor(Field::kSrc);
   check.Check(NumElements(x.shape) > 0, check.Describe(Field::kSrc), ": is empty");
+  const size_t axis = check.Axis(c.axis), end = x.shape.size() - (c.channels ? 1 : 0);
+  check.Check(axis < end, "axis is ", c.axis, ", expected a dimension before the channels");
   int64_t n = 1;
-  for (size_t d = check.Axis(c.axis); d < x.shape.size(); ++d)
-    n = CheckedProduct(check, {n, x.shape[d]});
-  check.Check(n <= numerics::kMostInt16Normalized, "normalizes over ", n,
-              " elements, expected at most ", numerics::kMostInt16Normalized);
+  for (size_t d = axis; d < end; ++d) n = CheckedProduct(check, {n, x.shape[d]});
+  check.Check(n <= numerics::kMostNormalized, "normalizes over ", n, " elements, expected at most ",
+              numerics::kMostNormalized);
   check.Check(c.variance_shift % 2 == 0, "rshift is ", c.variance_shift,
               ", expected an even number");
-  const int64_t most = n * numerics::kInt16Magnitude;  // squared below 2^58
+  const int64_t variance = numerics::LargestNormalizedVariance(
+      n, numerics::kInt16Magnitude, numerics::NormalizeHalvings(n));  // below 2^59
   check.Check(c.epsilon <= numerics::kLargestVariance / 2 &&
-                  most * most <= (numerics::kLargestVariance / 2) >> c.variance_shift,
-              "the variance may reach ", most * most, " * 2^", c.variance_shift, " + ", c.epsilon,
+                  variance <= (numerics::kLargestVariance / 2) >> c.variance_shift,
+              "the variance may reach ", variance, " * 2^", c.variance_shift, " + ", c.epsilon,
               ", expected each below 2^61");
-  CheckNormalizeNumbers(check, n);
+  CheckNormalizeNumbers(check, c.channels ? x.shape.back() : n);
 }
 
 }  // namespace rshift::verify

@@ -242,8 +242,11 @@ void MakeBatchedMatMul(Maker& m) {
 void MakeNormalize(Maker& m) {
   Shape shape = m.Dims(1, 4);
   for (int64_t& dim : shape) dim = std::max<int64_t>(dim, 1);
-  const int64_t axis = m.random.Int(0, static_cast<int64_t>(shape.size()) - 1);
-  const int64_t count = NumElements(Shape(shape.begin() + axis, shape.end()));
+  const auto rank = static_cast<int64_t>(shape.size());
+  const bool channels = rank > 1 && m.Chance(3);
+  const int64_t axis = m.random.Int(0, rank - (channels ? 2 : 1));
+  const int64_t count =
+      channels ? shape.back() : NumElements(Shape(shape.begin() + axis, shape.end()));
   std::vector<int32_t> factors;
   std::vector<int64_t> offsets;
   for (int64_t i = 0; i < count; ++i) {
@@ -253,7 +256,7 @@ void MakeNormalize(Maker& m) {
   Command c = Make(m, Opcode::kNormalizeS16, S16Spec(shape), NarrowSpec(m, shape));
   c.Set(Field::kSrc2, m.b.Const(DType::kS32, {count}, factors));
   c.Set(Field::kList, m.b.Const(DType::kS64, {count}, offsets));
-  c.Set(Field::kAxis, axis).Set(Field::kFlags, m.random.Int(0, 1));
+  c.Set(Field::kAxis, axis).Set(Field::kFlags, m.random.Int(0, 1) | (channels ? 2 : 0));
   c.Set(Field::kOffset, m.random.Int(0, m.Chance(2) ? 1 << 20 : (int64_t{1} << 60)));
   c.Set(Field::kRshift, m.random.Int(0, 6) * 2).Set(Field::kRshift2, m.random.Int(1, 62));
   m.b.image.commands.back() = c;

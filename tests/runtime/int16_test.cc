@@ -533,23 +533,30 @@ TEST(Int16, Pools) {
   }
 }
 
+// Rows [rows, n], or channels [images, n, channels]; every fifth of so many elements that their
+// differences are halved.
 TEST(Int16, NormalizeIsTheRealThing) {
-  for (uint32_t seed = 1; seed <= 40; ++seed) {
+  for (uint32_t seed = 1; seed <= 80; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    const int64_t rows = random.Int(1, 9), n = random.Int(2, 400);
-    const TensorSpec x = Spec(random, DType::kS16, {rows, n});
-    TensorSpec y = Spec(random, AnyType(random), {rows, n});
+    const bool many = seed % 5 == 0, channels = random.Int(0, 1) > 0;
+    const int64_t n = many ? random.Int(16'000, 140'000) : random.Int(2, 400);
+    const int64_t images = random.Int(1, 2);
+    const int64_t rows = channels ? random.Int(1, many ? 5 : 150) : random.Int(1, many ? 3 : 9);
+    const Shape shape = channels ? Shape{images, n, rows} : Shape{rows, n};
+    const TensorSpec x = Spec(random, DType::kS16, shape);
+    TensorSpec y = Spec(random, AnyType(random), shape);
     y.zero_point = 0;
     const bool center = random.Int(0, 2) > 0;
     const double epsilon = 10, unit = y.dtype == DType::kS16 ? 4096 : 16;
-    const numerics::VarianceTerms terms =
-        numerics::MakeVarianceTerms(n, numerics::kInt16Magnitude, epsilon);
+    const numerics::VarianceTerms terms = numerics::MakeVarianceTerms(
+        n, numerics::kInt16Magnitude, epsilon, numerics::NormalizeHalvings(n));
+    const int64_t count = channels ? rows : n;
     const int32_t rshift = numerics::FactorShift(3 * unit);
     std::vector<double> scales, biases;
     std::vector<int32_t> factors;
     std::vector<int64_t> offsets;
-    for (int64_t i = 0; i < n; ++i) {
+    for (int64_t i = 0; i < count; ++i) {
       scales.push_back(random.Float(-3, 3) * unit);
       biases.push_back(random.Float(-1, 1) * unit);
       factors.push_back(numerics::NormalizeFactor(scales.back(), rshift));
@@ -557,31 +564,36 @@ TEST(Int16, NormalizeIsTheRealThing) {
     }
     ProgramBuilder b;
     const int32_t src = b.Input(x), dst = b.Output(y);
-    const int32_t f = b.Const(DType::kS32, {n}, factors), o = b.Const(DType::kS64, {n}, offsets);
+    const int32_t f = b.Const(DType::kS32, {count}, factors);
+    const int32_t o = b.Const(DType::kS64, {count}, offsets);
     Command& c = b.Add(Opcode::kNormalizeS16, dst, src).Set(Field::kSrc2, f).Set(Field::kList, o);
-    c.Set(Field::kAxis, 1).Set(Field::kFlags, center).Set(Field::kOffset, terms.epsilon);
+    c.Set(Field::kAxis, 1).Set(Field::kFlags, (center ? 1 : 0) | (channels ? 2 : 0));
+    c.Set(Field::kOffset, terms.epsilon);
     c.Set(Field::kRshift, terms.shift).Set(Field::kRshift2, rshift);
     const Limits limits = SetClamp(random, y.dtype, c);
-    const auto numbers = Numbers(random, DType::kS16, rows * n);
+    const auto numbers = Numbers(random, DType::kS16, NumElements(shape));
     const Bytes bytes = RunEverywhere(b, {Stored(numbers, DType::kS16)});
-    for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t group = 0; group < (channels ? images * rows : rows); ++group) {
+      const int64_t first = channels ? group / rows * n * rows + group % rows : group * n;
+      const int64_t step = channels ? rows : 1;
+      const auto at = [&](int64_t i) { return static_cast<size_t>(first + i * step); };
       long double sum = 0, squares = 0;
       for (int64_t i = 0; i < n; ++i) {
-        const long double v = numbers[static_cast<size_t>(row * n + i)];
+        const long double v = numbers[at(i)];
         sum += v, squares += v * v;
       }
-      const auto count = static_cast<long double>(n);
-      const long double mean = center ? sum / count : 0;
+      const auto together = static_cast<long double>(n);
+      const long double mean = center ? sum / together : 0;
       const long double deviation =
-          std::sqrt(squares / count - mean * mean + static_cast<long double>(epsilon));
+          std::sqrt(squares / together - mean * mean + static_cast<long double>(epsilon));
       for (int64_t i = 0; i < n; ++i) {
-        const auto at = static_cast<size_t>(row * n + i), j = static_cast<size_t>(i);
+        const auto j = static_cast<size_t>(channels ? group % rows : i);
         const long double real =
-            (numbers[at] - mean) / deviation * static_cast<long double>(scales[j]) +
+            (numbers[at(i)] - mean) / deviation * static_cast<long double>(scales[j]) +
             static_cast<long double>(biases[j]);
         const long double held = std::clamp<long double>(real, limits.lo, limits.hi);
         // 19 fraction bits of a normalized element, times a factor of up to 3 * 4096.
-        ASSERT_LE(std::fabs(NumberAt(bytes, at, y.dtype) - held), 0.53L) << at;
+        ASSERT_LE(std::fabs(NumberAt(bytes, at(i), y.dtype) - held), 0.53L) << at(i);
       }
     }
   }

@@ -154,20 +154,51 @@ template <int kTaps, bool kShifts>
   return {sum, squares};
 }
 
-[[gnu::always_inline]] inline void NormalizeLoop(const int16_t* x, int64_t count,
-                                                 const S16Normalize& row, int32_t* y) {
-  const S16Normalize r = row;
-  const int32_t inverse = r.by.inverse, shift = r.by.shift;
-  const int64_t half = int64_t{1} << (shift - 1);
+[[gnu::always_inline]] inline void ChannelSumsLoop(const int16_t* x, int64_t count, int64_t* sums,
+                                                   int64_t* squares) {
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
-    const int32_t difference = r.n * x[i] - r.center;
+    const int32_t v = x[i];
+    sums[i] += v;
+    squares[i] += v * v;
+  }
+}
+
+// Halved: n x - center needs more than 32 bits.
+template <bool kHalved, bool kChannels>
+[[gnu::always_inline]] inline void NormalizeEach(const int16_t* x, int64_t count,
+                                                 const S16Normalize& row, int32_t* y) {
+  const S16Normalize r = row;
+  const auto n = static_cast<int32_t>(r.n);  // at most 2^22
+  const int64_t half_unit = kHalved ? int64_t{1} << (r.halvings - 1) : 0;
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t center = kChannels ? r.centers[i] : r.center;
+    int32_t difference = 0;
+    if constexpr (kHalved) {
+      const int64_t whole = int64_t{n} * int64_t{x[i]} - center;
+      difference = static_cast<int32_t>(FloorShift(whole + half_unit, r.halvings));
+    } else {
+      difference = n * x[i] - static_cast<int32_t>(center);
+    }
+    const int32_t inverse = kChannels ? r.inverses[i] : r.by.inverse;
+    const int64_t shift = kChannels ? r.shifts[i] : int64_t{r.by.shift};
+    const int64_t half = int64_t{1} << (shift - 1);
     const auto normal =
         static_cast<int32_t>(FloorShift(int64_t{difference} * int64_t{inverse} + half, shift));
     const int64_t scaled = int64_t{normal} * int64_t{r.factors[i]} + r.offsets[i];
     const int64_t v = FloorShift(scaled, r.rshift);
     y[i] = static_cast<int32_t>(v < r.lo ? r.lo : v > r.hi ? r.hi : v);
   }
+}
+
+template <bool kChannels>
+[[gnu::always_inline]] inline void NormalizeLoop(const int16_t* x, int64_t count,
+                                                 const S16Normalize& row, int32_t* y) {
+  if (row.halvings == 0)
+    NormalizeEach<false, kChannels>(x, count, row, y);
+  else
+    NormalizeEach<true, kChannels>(x, count, row, y);
 }
 
 [[gnu::always_inline]] inline void AddSumsLoop(const int32_t* from, int64_t n, int64_t* to) {
@@ -213,7 +244,15 @@ template <int kTaps, bool kShifts>
     }                                                                                              \
     __VA_ARGS__ static void Normalize(const int16_t* x, int64_t count, const S16Normalize& row,    \
                                       int32_t* y) noexcept {                                       \
-      NormalizeLoop(x, count, row, y);                                                             \
+      NormalizeLoop<false>(x, count, row, y);                                                      \
+    }                                                                                              \
+    __VA_ARGS__ static void NormalizeChannels(const int16_t* x, int64_t count,                     \
+                                              const S16Normalize& pixel, int32_t* y) noexcept {    \
+      NormalizeLoop<true>(x, count, pixel, y);                                                     \
+    }                                                                                              \
+    __VA_ARGS__ static void ChannelSums(const int16_t* x, int64_t count, int64_t* sums,            \
+                                        int64_t* squares) noexcept {                               \
+      ChannelSumsLoop(x, count, sums, squares);                                                    \
     }                                                                                              \
     __VA_ARGS__ static void AddSums(const int32_t* from, int64_t n, int64_t* to) noexcept {        \
       AddSumsLoop(from, n, to);                                                                    \
@@ -277,7 +316,9 @@ constexpr Int16Table kTable = {
     .interpolate = T::Interpolate,
     .interpolate_channels = T::InterpolateChannels,
     .row_sums = T::RowSums,
+    .channel_sums = T::ChannelSums,
     .normalize = T::Normalize,
+    .normalize_channels = T::NormalizeChannels,
     .add_sums = T::AddSums,
     .weigh = T::Weigh,
     .resize = T::Resize};
