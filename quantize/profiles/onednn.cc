@@ -30,7 +30,8 @@ PostOp Translate(const RealPostOp& op, bool real, bool divides, float scale_y) {
   made.alphas = op.alphas;
   made.betas = op.betas;
   for (float& beta : made.betas) beta /= divides ? scale_y : unit;
-  if (divides) {
+  // A kChannelRelu has its scale, like functions of one value; the numbers of a line are its own.
+  if (divides && op.kind == PostOpKind::kChannelLinear) {
     for (float& alpha : made.alphas) alpha /= scale_y;
   }
   return made;

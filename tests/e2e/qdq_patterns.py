@@ -39,9 +39,13 @@ def hard_swish_of_parts(b):
     b.quantized(b.node('Div', [six, b.constant('six', np.float32(6))], 'y'), 0.043)
 
 
-def prelu(b):
-    slope = b.constant('slope', b.rng.uniform(0, 0.5, (8, 1, 1)).astype(np.float32))
-    b.quantized(b.node('PRelu', [linear(b), slope], 'y'), 0.043)
+def prelu(low, then=None):
+    """A slope for each channel; below 0 they are no factors of accumulators."""
+    def build(b):
+        slope = b.constant('slope', b.rng.uniform(low, 0.5, (8, 1, 1)).astype(np.float32))
+        y = b.node('PRelu', [linear(b), slope], 'prelu')
+        b.quantized(b.node(then, [y], 'y') if then else y, 0.043)
+    return build
 
 
 def two(first, second, out=0.043):
@@ -155,7 +159,9 @@ CASES = [
     Case('swish', swish),
     Case('hardswish', function('HardSwish')),
     Case('hardswish of parts', hard_swish_of_parts),
-    Case('prelu', prelu),
+    Case('prelu', prelu(0)),
+    Case('prelu of negative slopes', prelu(-0.5)),
+    Case('prelu of negative slopes tanh', prelu(-0.5, 'Tanh')),
     Case('leaky tanh', two(('LeakyRelu', {'alpha': 0.2}), ('Tanh', {}), 1 / 128)),
     Case('maxpool', function('MaxPool', kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])),
     Case('tanh maxpool', two(('Tanh', {}), ('MaxPool', {'kernel_shape': [2, 2]}), 1 / 128)),
