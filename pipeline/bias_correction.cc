@@ -79,7 +79,8 @@ std::vector<size_t> Levels(const Graph& graph, const std::vector<BiasLayer>& lay
     for (const ValueId id : node.inputs) {
       if (id.valid()) level = std::max(level, behind[id.index()]);
     }
-    if (const auto place = places.find(node.name); place != places.end())
+    if (const auto place = places.find(node.name);
+        place != places.end() && ReadProduct(graph, node))
       levels[place->second] = level++;
     for (const ValueId id : node.outputs) {
       if (id.valid()) behind[id.index()] = level;

@@ -96,17 +96,24 @@ std::vector<int64_t> IntegerSums(const BiasLayer& layer, std::span<const std::by
 
 std::vector<BiasLayer> FindBiasLayers(const Graph& floating, const Graph& integer) {
   const std::vector<NodeId> producers = integer.Producers();
-  std::map<std::string, const Node*> made;
-  for (const Node& node : integer.nodes()) made.emplace(node.name, &node);
+  // Other nodes may have the name of a product, where a pass wrote several for one; two products of
+  // one name cannot be told apart.
+  std::map<std::string, std::vector<const Node*>> made;
+  for (const Node& node : integer.nodes()) {
+    if (IsLinear(node)) made[node.name].push_back(&node);
+  }
   std::map<ValueId, int> readers;
+  std::map<std::string, int> products;
   for (const Node& node : floating.nodes()) {
     if (node.inputs.size() > 1) ++readers[node.inputs[1]];
+    if (ReadProduct(floating, node)) ++products[node.name];
   }
   std::vector<BiasLayer> layers;
   for (const Node& node : floating.nodes()) {
     const auto found = made.find(node.name);
     if (found == made.end() || node.inputs.size() < 2 || readers[node.inputs[1]] > 1) continue;
-    std::optional<BiasLayer> layer = LayerOf(floating, node, integer, producers, *found->second);
+    if (found->second.size() > 1 || products[node.name] > 1) continue;
+    std::optional<BiasLayer> layer = LayerOf(floating, node, integer, producers, *found->second[0]);
     if (layer && layer->taps.positions > 0) layers.push_back(std::move(*layer));
   }
   return layers;

@@ -260,7 +260,9 @@ std::optional<WeightLayer> LayerOf(const Graph& floating, const Node& node, cons
 std::vector<WeightLayer> FindWeightLayers(const Graph& floating, const Graph& integer,
                                           const QuantizeOptions& options) {
   std::map<std::string, const Node*> nodes;
-  for (const Node& node : floating.nodes()) nodes.emplace(node.name, &node);
+  for (const Node& node : floating.nodes()) {
+    if (ReadProduct(floating, node)) nodes.emplace(node.name, &node);
+  }
   std::vector<WeightLayer> layers;
   for (const BiasLayer& found : FindBiasLayers(floating, integer)) {
     std::optional<WeightLayer> layer = LayerOf(floating, *nodes.at(found.node), found, options);

@@ -17,7 +17,8 @@ struct ChosenWeights {
   std::vector<int8_t> integers;  // in the order of the constant
   int bits = 8;                  // 4: all in [-7, 7]
 };
-// By the name of a Conv or MatMul.
+// By the name of a Conv or MatMul; other operators may have that name, too, where a pass wrote
+// several nodes for one.
 using NodeWeights = std::map<std::string, ChosenWeights>;
 
 // `graph`: after RunPasses. The float weights stay, for programs in F32; QuantizeGraph, with

@@ -86,3 +86,23 @@ def test_other_profiles_take_the_weights(calibrated, profile, tmp_path):  # noqa
     deploy(calibrated, tmp_path / 'p.rshift', 'asymmetric', '--profile', profile, *GPTQ, '--report-json', tmp_path / 'r.json')
     told = json.loads((tmp_path / 'r.json').read_text())['weight_choice']
     assert told['kept'] and told['after_db'] > told['before_db'] + 3, told
+
+
+def test_nodes_that_share_a_name_with_the_layer_are_none(tmp_path):
+    """A 1-D convolution and a recurrent layer become several nodes of one name."""
+    r, nodes, start = np.random.default_rng(3), [], []
+    start += [numpy_helper.from_array(r.normal(size=(8, 6, 3)).astype(np.float32), 'w1'), numpy_helper.from_array(r.normal(size=(4, 8, 3)).astype(np.float32), 'w2')]
+    start += [numpy_helper.from_array((r.normal(size=(1, 3 * 5, n)) / 3).astype(np.float32), name) for name, n in (('w', 4), ('r', 5))]
+    nodes.append(onnx.helper.make_node('Conv', ['x', 'w1'], ['a'], 'first', kernel_shape=[3]))
+    nodes.append(onnx.helper.make_node('Conv', ['a', 'w2'], ['b'], 'second', kernel_shape=[3]))
+    nodes.append(onnx.helper.make_node('Transpose', ['b'], ['t'], 'turn', perm=[2, 0, 1]))
+    nodes.append(onnx.helper.make_node('GRU', ['t', 'w', 'r'], ['y'], 'gru', hidden_size=5))
+    graph = onnx.helper.make_graph(nodes, 'g', [onnx.helper.make_tensor_value_info('x', 1, [1, 6, 10])], [onnx.helper.make_tensor_value_info('y', 1, None)], start)
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid('', 17)], ir_version=8), tmp_path / 'm.onnx')
+    np.save(tmp_path / 'x.npy', r.normal(size=(16, 6, 10)).astype(np.float32))
+    table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=0)
+    said = pipeline.deploy(tmp_path / 'm.onnx', tmp_path / 'p', mode='symmetric', table=table, extra=(*BOTH, '--bias-correction', 'fast', '--report-json', tmp_path / 'r.json'))
+    told = json.loads((tmp_path / 'r.json').read_text())
+    assert told['weight_choice']['candidates'] == 2, said
+    assert told['bias_correction']['layers'] == 2, said
+    pipeline.deploy(tmp_path / 'm.onnx', tmp_path / 'auto', mode='symmetric', table=table, extra=('--auto',))
