@@ -44,6 +44,7 @@ class Int16Planner {
         asked_(graph.nodes().size(), false),
         wide_(graph.value_count(), false) {
     for (size_t n = 0; n < graph.nodes().size(); ++n) {
+      floats_.push_back(plan.forms[n] == NodeForm::kFloat);
       able_[n] = plan.forms[n] == NodeForm::kInteger && !bound.contains(n) &&
                  !of_cells_.contains(n) && HasInt16Form(graph, graph.nodes()[n]);
     }
@@ -60,6 +61,10 @@ class Int16Planner {
   void Run(const QuantizationPlan& plan, QuantizeReport* report) {
     for (size_t n = 0; n < able_.size(); ++n) Ask(n, plan.forms[n], report);
     for (ValueId id : graph_.inputs) AskInput(id);
+    for (size_t n = 0; n < able_.size(); ++n) {
+      if (!able_[n] || !asked_[n]) continue;
+      for (const ValueId id : graph_.nodes()[n].inputs) WidenMovement(id);
+    }
     if (options_.residual_bits == 16) WidenResiduals();
   }
 
@@ -80,6 +85,7 @@ class Int16Planner {
     const Node& node = graph_.nodes()[n];
     const LayerConfig layer = LayerOf(graph_, node, options_.config);
     asked_[n] = layer.activation_bits.value_or(options_.activation_bits) == 16;
+    if (asked_[n] && floats_[n]) WidenFloats(node);
     if (asked_[n] && able_[n]) {
       wide_[node.outputs[0].index()] = true;
       if (const auto scaled = products_.find(n); scaled != products_.end())
@@ -104,6 +110,27 @@ class Int16Planner {
     return id.valid() && !graph_.value(id).is_constant() && graph_.value(id).dtype == DType::kF32;
   }
 
+  // What integer operators read of a result in F32.
+  void WidenFloats(const Node& node) {
+    for (const ValueId id : node.outputs) {
+      if (IsActivation(id)) wide_[id.index()] = true;
+    }
+  }
+
+  // Whether a value has 16 bits: what lies between a result that has them and a node that is asked
+  // for them, and moves its numbers alone, carries them where the configuration does not say 8.
+  bool WidenMovement(ValueId id) {
+    if (!IsActivation(id) || wide_[id.index()]) return IsActivation(id);
+    const NodeId producer = producers_[id.index()];
+    if (!producer.valid() || !able_[producer.index()]) return false;
+    const Node& node = graph_.nodes()[producer.index()];
+    if (LayerOf(graph_, node, options_.config).activation_bits || !MovesInput(graph_, node))
+      return false;
+    if (!WidenMovement(node.inputs[0])) return false;
+    wide_[id.index()] = true;
+    return true;
+  }
+
   void WidenResiduals() {
     for (size_t n = 0; n < able_.size(); ++n) {
       const Node& node = graph_.nodes()[n];
@@ -122,7 +149,9 @@ class Int16Planner {
   // A value and, where its numbers are those of another one, that one.
   void WidenBack(ValueId id) {
     const NodeId producer = producers_[id.index()];
-    if (!producer.valid() || !able_[producer.index()]) return;  // inputs stay bytes
+    if (!producer.valid()) return;  // inputs stay bytes
+    if (floats_[producer.index()]) return WidenFloats(graph_.nodes()[producer.index()]);
+    if (!able_[producer.index()]) return;
     wide_[id.index()] = true;
     const Node& node = graph_.nodes()[producer.index()];
     if (MovesInput(graph_, node) || std::holds_alternative<Clip>(node.op))
@@ -135,7 +164,7 @@ class Int16Planner {
   const std::set<size_t> of_cells_;  // all nodes of recurrent cells
   std::set<size_t> written_;         // those at which a part of a cell is written
   const std::vector<NodeId> producers_;
-  std::vector<bool> able_, asked_;  // by node
+  std::vector<bool> able_, asked_, floats_;  // by node
   std::vector<bool> wide_;          // by value
 };
 

@@ -28,6 +28,9 @@ bool AsksForInt16(const QuantizeOptions& options);
 // bits of it. Other operators of 16-bit form read 16 bits wherever they find them; all else reads 8
 // bits, requantized.
 //
+// The results of nodes in F32 are quantized to 16 bits where such a node would have had them.
+// Movements between a result of 16 bits and a node that is asked for them carry them.
+//
 // `bound`: nodes whose form is not theirs alone (fused operators): 8 bits. Of `cells` the outputs
 // may have 16 bits, and what the reset gate leaves. A node that is asked by name or wildcard and
 // has no 16-bit form is in the report's notes.

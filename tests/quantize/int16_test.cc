@@ -159,6 +159,47 @@ TEST(Int16Test, ConfigurationAsksForOneLayerAndIsTold) {
 }
 
 // The greatest of sixteen bits, not of what 8 of them leave equal.
+// Whatever computes in F32 between operators of 16 bits hands on 16 bits.
+TEST(Int16Test, AResultInF32IsReadInSixteenBits) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {4, 8});
+  const ValueId a =
+      little.Add("a", MatMul{}, {x, little.RandomConstant("w", {8, 8}, -1, 1)}, {4, 8});
+  const ValueId t = little.Add("t", Unary{UnaryOp::kTanh}, {a}, {4, 8});
+  little.Output(little.Add("y", MatMul{}, {t, little.RandomConstant("v", {8, 8}, -1, 1)}, {4, 8}));
+  const CalibrationTable table = little.Calibrate();
+  QuantizeOptions options = All16();
+  options.config.layers["t"].float32 = true;
+  const QuantizeResult result = QuantizeGraph(little.graph(), table, options);
+  EXPECT_EQ(Count<Unary>(result.graph), 1);
+  EXPECT_EQ(Count<QMatMulS16>(result.graph), 2);
+  EXPECT_EQ(TypeOf(result.graph, "t__q"), DType::kS16);
+}
+
+// Movements between two that are asked carry 16 bits, unless the configuration says 8.
+TEST(Int16Test, MovementsBetweenTwoThatAreAskedCarrySixteenBits) {
+  for (const bool says_8 : {false, true}) {
+    LittleGraph little;
+    const ValueId x = little.Input("x", {4, 8});
+    const ValueId a =
+        little.Add("a", MatMul{}, {x, little.RandomConstant("w", {8, 8}, -1, 1)}, {4, 8});
+    const ValueId r = little.Add("r", Reshape{}, {a}, {8, 4});
+    const ValueId t = little.Add("t", Transpose{{1, 0}}, {r}, {4, 8});
+    const ValueId y =
+        little.Add("y", MatMul{}, {t, little.RandomConstant("v", {8, 8}, -1, 1)}, {4, 8});
+    const ValueId z = little.Add("z", Transpose{{1, 0}}, {y}, {8, 4});
+    little.Output(z);
+    const CalibrationTable table = little.Calibrate();
+    QuantizeOptions options;
+    for (const char* name : {"a", "y"}) options.config.layers[name].activation_bits = 16;
+    if (says_8) options.config.layers["t"].activation_bits = 8;
+    const QuantizeResult result = QuantizeGraph(little.graph(), table, options);
+    EXPECT_EQ(TypeOf(result.graph, "r") == DType::kS16, !says_8);
+    EXPECT_EQ(TypeOf(result.graph, "t") == DType::kS16, !says_8);
+    EXPECT_NE(TypeOf(result.graph, "z"), DType::kS16);
+  }
+}
+
 TEST(Int16Test, ArgMaxReadsSixteenBits) {
   LittleGraph little;
   const ValueId x = little.Input("x", {4, 8});
