@@ -69,7 +69,12 @@ std::vector<std::string> JudgedTensors(const Graph& graph, const Program& progra
   std::vector<std::string> names;
   for (const ComparedTensor& compared : ComparedTensors(program)) {
     const std::string& name = program.image().tensors[compared.tensor].name;
-    const ValueId id = graph.FindValue(name);
+    ValueId id = graph.FindValue(name);
+    const auto& outputs = program.image().outputs;
+    for (size_t o = 0; o < outputs.size() && !id.valid(); ++o) {
+      // A copy: the value is an input, or another output, too.
+      if (outputs[o].tensor == compared.tensor) id = graph.outputs[o];
+    }
     names.push_back(id.valid() ? graph.value(BeforeChoice(graph, id)).name : name);
   }
   return names;

@@ -224,6 +224,10 @@ ValueId Emitter::Same(ValueId old) {
 ValueId Emitter::DefineInt(ValueId old) {
   Value value = old_.value(old);
   value.name = IntName(old);
+  // The float of a cell's state may have been read before.
+  const ValueId read = floats_[old.index()];
+  if (read.valid() && new_.value(read).name == value.name)
+    value.name = names_.Take(value.name + "__q");
   ValueId& made = IsInt16(old) ? int16_[old.index()] : ints_[old.index()];
   return made = AddInt(std::move(value), Type(old));
 }
@@ -248,7 +252,7 @@ ValueId Emitter::DefineState(ValueId old, float scale, bool own_name) {
 
 ValueId Emitter::DefineFloatAgain(ValueId old) {
   Value value = old_.value(old);
-  if (HasInt(old)) value.name = names_.Take(value.name + "__f32");
+  if (HasInt(old) || floats_[old.index()].valid()) value.name = names_.Take(value.name + "__f32");
   return new_.AddValue(std::move(value));
 }
 

@@ -165,7 +165,7 @@ class Int16Planner {
   std::set<size_t> written_;         // those at which a part of a cell is written
   const std::vector<NodeId> producers_;
   std::vector<bool> able_, asked_, floats_;  // by node
-  std::vector<bool> wide_;          // by value
+  std::vector<bool> wide_;                   // by value
 };
 
 IntType Int16TypeOf(const ValueRange& range, QuantMode mode) {

@@ -141,3 +141,24 @@ def test_dtln_runs_in_cells_with_its_state_carried(part, shared, tmp_path):
         noise = sqnr(net.own(program)[60:], np.stack([output for _, output in reference[60:]]))
         print(f'dtln {part} {mode}: {noise:.1f} dB')
         assert noise >= 20, (mode, noise)
+
+
+def test_a_state_that_is_an_output_and_read_in_f32_and_in_8_bits(tmp_path):
+    """Its integers, the float that TopK reads and the output have names of their own."""
+    r, node = np.random.default_rng(6), onnx.helper.make_node
+    start = [numpy_helper.from_array(r.normal(size=s).astype(np.float32), name) for name, s in (('w', (1, 3, 6)), ('r', (1, 3, 1)), ('m', (1, 4)))]
+    start.append(numpy_helper.from_array(np.array([1]), 'one'))
+    nodes = [node('GRU', ['x', 'w', 'r'], ['y', 'h'], 'gru', hidden_size=1), node('Softmax', ['h'], ['s'], axis=1), node('TopK', ['h', 'one'], ['v', 'i']),
+             node('MatMul', ['v', 'm'], ['p'])]
+    outputs = [onnx.helper.make_tensor_value_info(name, 1, None) for name in 'ysp']
+    graph = onnx.helper.make_graph(nodes, 'g', [onnx.helper.make_tensor_value_info('x', 1, [2, 3, 6])], outputs, start)
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid('', 17)], ir_version=8), tmp_path / 'm.onnx')
+    x = r.normal(size=(8, 2, 3, 6)).astype(np.float32)
+    np.savez(tmp_path / 'x.npz', x=x)
+    table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'x.npz', tmp_path / 't.yaml', samples=0)
+    expected = onnxruntime.InferenceSession(str(tmp_path / 'm.onnx')).run(None, {'x': x[0]})
+    for mode in pipeline.INTEGER_MODES:
+        pipeline.deploy(tmp_path / 'm.onnx', tmp_path / 'p', mode=mode, table=table)
+        found = pipeline.infer(tmp_path / 'p', {'x': x[0]}, tmp_path)
+        for name, value in zip('ysp', expected):
+            assert np.max(np.abs(found[name] - value)) <= 0.05 * max(np.max(np.abs(value)), 0.1), name

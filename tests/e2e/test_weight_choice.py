@@ -106,3 +106,17 @@ def test_nodes_that_share_a_name_with_the_layer_are_none(tmp_path):
     assert told['weight_choice']['candidates'] == 2, said
     assert told['bias_correction']['layers'] == 2, said
     pipeline.deploy(tmp_path / 'm.onnx', tmp_path / 'auto', mode='symmetric', table=table, extra=('--auto',))
+
+
+def test_two_outputs_that_are_one_tensor(tmp_path):
+    r = np.random.default_rng(4)
+    nodes = [onnx.helper.make_node('Conv', ['x', 'w'], ['a']), onnx.helper.make_node('Relu', ['a'], ['y']), onnx.helper.make_node('Identity', ['y'], ['z'])]
+    outputs = [onnx.helper.make_tensor_value_info(name, 1, [1, 4, 6, 6]) for name in 'yz']
+    graph = onnx.helper.make_graph(nodes, 'g', [onnx.helper.make_tensor_value_info('x', 1, [1, 5, 8, 8])], outputs, [numpy_helper.from_array(r.normal(size=(4, 5, 3, 3)).astype(np.float32), 'w')])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid('', 17)], ir_version=8), tmp_path / 'm.onnx')
+    np.save(tmp_path / 'x.npy', r.normal(size=(16, 5, 8, 8)).astype(np.float32))
+    table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=0)
+    for extra in (BOTH, ('--bias-correction', 'full'), ('--auto',)):
+        pipeline.deploy(tmp_path / 'm.onnx', tmp_path / 'p', mode='symmetric', table=table, extra=extra)
+        found = pipeline.infer(tmp_path / 'p', {'x': np.ones((1, 5, 8, 8), np.float32)}, tmp_path)
+        assert np.array_equal(found['y'], found['z'])
