@@ -27,7 +27,7 @@ class Exporter {
     for (const Node& node : quantized.nodes()) {
       made_[node.name] = &node;
       if (std::holds_alternative<QConv>(node.op) || std::holds_alternative<QMatMul>(node.op))
-        linear_[node.name] = &node;
+        linear_[node.name].push_back(&node);
     }
     for (const Node& node : graph.nodes()) {
       if (node.inputs.size() > 1 && node.inputs[1].valid()) ++readers_[node.inputs[1]];
@@ -134,23 +134,49 @@ class Exporter {
     return writer_.Raw(value.name + "/const", type, value.shape, value.constant->bytes);
   }
 
+  // The node's product in the program. Other nodes may have its name, where a pass wrote several
+  // for one; then weights are told apart by the name of the constant.
+  const Node* LinearOf(const Node& node) const {
+    const bool product = std::holds_alternative<Conv>(node.op) ||
+                         std::holds_alternative<MatMul>(node.op) ||
+                         std::holds_alternative<ConvTranspose>(node.op);
+    const auto found = linear_.find(node.name);
+    if (!product || found == linear_.end()) return nullptr;
+    if (found->second.size() == 1) return found->second[0];
+    const std::string& weights = graph_.value(node.inputs[1]).name;
+    const Node* linear = nullptr;
+    for (const Node* candidate : found->second) {
+      const std::string& name = quantized_.value(candidate->inputs[1]).name;
+      if (name != weights && name != weights + "__q") continue;
+      RSHIFT_REQUIRE(linear == nullptr, ErrorCode::kUnsupported,
+                     "--emit-qdq, --emit-fakequantize: ", node.name,
+                     ": several products of the program have its name and weights");
+      linear = candidate;
+    }
+    RSHIFT_REQUIRE(linear != nullptr, ErrorCode::kUnsupported,
+                   "--emit-qdq, --emit-fakequantize: ", node.name,
+                   ": several products of the program have its name, and none its weights '",
+                   weights, "'");
+    return linear;
+  }
+
   void Write(const Node& node) {
     const Value& y = graph_.value(node.outputs[0]);
-    const auto linear = linear_.find(node.name);
+    const Node* linear = LinearOf(node);
     // What follows a product may be part of it: then its own result is no tensor of the program.
-    const bool integer = IsInteger(y.name) || linear != linear_.end();
+    const bool integer = IsInteger(y.name) || linear != nullptr;
     std::vector<std::string> inputs;
     for (const ValueId id : node.inputs) {
       if (!id.valid()) {
         inputs.emplace_back();
       } else if (const Value& value = graph_.value(id); value.is_constant()) {
-        const bool own = integer && linear != linear_.end() && inputs.size() < 3;
-        inputs.push_back(own ? Linear(node, *linear->second, inputs.size())
+        const bool own = linear != nullptr && inputs.size() < 3;
+        inputs.push_back(own ? Linear(node, *linear, inputs.size())
                              : Operand(node, value, integer));
-      } else if (inputs.empty() && linear != linear_.end() && Integers(value.name) == nullptr) {
+      } else if (inputs.empty() && linear != nullptr && Integers(value.name) == nullptr) {
         // The program has its bytes under a name of their own.
         const std::string name = node.name + "/input";
-        QuantizeAs(quantized_.value(linear->second->inputs[0]), name, Computed(value.name));
+        QuantizeAs(quantized_.value(linear->inputs[0]), name, Computed(value.name));
         inputs.push_back(name + "/dq");
       } else {
         inputs.push_back(Real(value.name, integer || IsInteger(value.name)));
@@ -283,8 +309,9 @@ class Exporter {
   const Graph& quantized_;
   const Form form_;
   OnnxWriter writer_;
-  std::map<std::string, const Node*> made_, linear_;  // of the program, by name
-  std::map<ValueId, int> readers_;                    // of second inputs
+  std::map<std::string, const Node*> made_;                 // of the program, by name
+  std::map<std::string, std::vector<const Node*>> linear_;  // its products, likewise
+  std::map<ValueId, int> readers_;                          // of second inputs
 };
 
 void RequireFloats(const Graph& imported) {
