@@ -4,16 +4,18 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "graph/onnx/tensor.h"
 
 namespace rshift {
 namespace {
 
 constexpr int64_t kIrVersion = 9, kOpset = 20;
 
-void Describe(onnx::ValueInfoProto* value, const std::string& name, const Shape& shape) {
+void Describe(onnx::ValueInfoProto* value, const std::string& name, DType dtype,
+              const Shape& shape) {
   value->set_name(name);
   auto* type = value->mutable_type()->mutable_tensor_type();
-  type->set_elem_type(onnx::TensorProto::FLOAT);
+  type->set_elem_type(OnnxType(dtype));
   type->mutable_shape();
   for (const int64_t size : shape) type->mutable_shape()->add_dim()->set_dim_value(size);
 }
@@ -35,12 +37,12 @@ OnnxWriter::OnnxWriter(const std::string& name) {
   model_.mutable_graph()->set_name(name.empty() ? "model" : name);
 }
 
-void OnnxWriter::AddInput(const std::string& name, const Shape& shape) {
-  Describe(model_.mutable_graph()->add_input(), name, shape);
+void OnnxWriter::AddInput(const std::string& name, DType dtype, const Shape& shape) {
+  Describe(model_.mutable_graph()->add_input(), name, dtype, shape);
 }
 
-void OnnxWriter::AddOutput(const std::string& name, const Shape& shape) {
-  Describe(model_.mutable_graph()->add_output(), name, shape);
+void OnnxWriter::AddOutput(const std::string& name, DType dtype, const Shape& shape) {
+  Describe(model_.mutable_graph()->add_output(), name, dtype, shape);
 }
 
 std::string OnnxWriter::Floats(const std::string& name, const Shape& shape,

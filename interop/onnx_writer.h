@@ -20,8 +20,8 @@ class OnnxWriter {
  public:
   explicit OnnxWriter(const std::string& name);
 
-  void AddInput(const std::string& name, const Shape& shape);   // f32
-  void AddOutput(const std::string& name, const Shape& shape);  // f32
+  void AddInput(const std::string& name, DType dtype, const Shape& shape);
+  void AddOutput(const std::string& name, DType dtype, const Shape& shape);
   // Each initializer once; returns `name`.
   std::string Floats(const std::string& name, const Shape& shape, std::span<const float> numbers);
   std::string Integers(const std::string& name, const Shape& shape,

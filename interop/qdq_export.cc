@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "graph/onnx/tensor.h"
 #include "graph/passes/onnx_order.h"
+#include "graph/passes/passes.h"
 #include "interop/onnx_float_ops.h"
 #include "interop/onnx_writer.h"
 #include "quantize/types.h"
@@ -37,15 +39,16 @@ class Exporter {
   std::string Model() {
     for (const ValueId id : graph_.inputs) {
       const Value& value = graph_.value(id);
-      writer_.AddInput(value.name, value.shape);
+      writer_.AddInput(value.name, value.dtype, value.shape);
       Quantize(value.name, value.name);
     }
     for (const Node& node : graph_.nodes()) Write(node);
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       const Value& value = graph_.value(graph_.outputs[i]);
-      const std::string source = Real(value.name, IsInteger(value.name));
+      const std::string source =
+          value.is_constant() ? Constant(value) : Real(value.name, IsInteger(value.name));
       writer_.Node("Identity", {source}, graph_.output_names[i]);
-      writer_.AddOutput(graph_.output_names[i], value.shape);
+      writer_.AddOutput(graph_.output_names[i], value.dtype, value.shape);
     }
     return writer_.Finish();
   }
@@ -125,13 +128,8 @@ class Exporter {
   }
 
   std::string Constant(const Value& value) {
-    const int type = value.dtype == DType::kF32   ? onnx::TensorProto::FLOAT
-                     : value.dtype == DType::kS64 ? onnx::TensorProto::INT64
-                                                  : onnx::TensorProto::UNDEFINED;
-    RSHIFT_REQUIRE(type != onnx::TensorProto::UNDEFINED, ErrorCode::kUnsupported,
-                   "--emit-qdq, --emit-fakequantize: constant '", value.name, "' of type ",
-                   rshift::Name(value.dtype), " cannot be written as ONNX yet");
-    return writer_.Raw(value.name + "/const", type, value.shape, value.constant->bytes);
+    return writer_.Raw(value.name + "/const", OnnxType(value.dtype), value.shape,
+                       value.constant->bytes);
   }
 
   // The node's product in the program. Other nodes may have its name, where a pass wrote several
@@ -153,10 +151,9 @@ class Exporter {
                      ": several products of the program have its name and weights");
       linear = candidate;
     }
-    RSHIFT_REQUIRE(linear != nullptr, ErrorCode::kUnsupported,
-                   "--emit-qdq, --emit-fakequantize: ", node.name,
-                   ": several products of the program have its name, and none its weights '",
-                   weights, "'");
+    RSHIFT_REQUIRE(
+        linear != nullptr, ErrorCode::kUnsupported, "--emit-qdq, --emit-fakequantize: ", node.name,
+        ": several products of the program have its name, and none its weights '", weights, "'");
     return linear;
   }
 
@@ -175,7 +172,7 @@ class Exporter {
                              : Operand(node, value, integer));
       } else if (inputs.empty() && linear != nullptr && Integers(value.name) == nullptr) {
         // The program has its bytes under a name of their own.
-        const std::string name = node.name + "/input";
+        const std::string name = OwnName(node) + "/input";
         QuantizeAs(quantized_.value(linear->inputs[0]), name, Computed(value.name));
         inputs.push_back(name + "/dq");
       } else {
@@ -227,6 +224,62 @@ class Exporter {
     return real;
   }
 
+  // The integers of `w` in the order of ONNX.
+  std::vector<uint8_t> InOnnxOrder(const Node& node, const Value& w) {
+    const std::vector<uint8_t>& bytes = w.constant->bytes;
+    if (!std::holds_alternative<MatMul>(node.op) || w.shape.size() != 2) return bytes;
+    const std::vector<int64_t>& rows = OnnxRows(graph_.value(node.outputs[0]).name);
+    const auto columns = static_cast<size_t>(w.shape[1]);
+    std::vector<uint8_t> moved(bytes.size());
+    for (size_t p = 0; p < rows.size(); ++p) {
+      std::memcpy(moved.data() + static_cast<size_t>(rows[p]) * columns, bytes.data() + p * columns,
+                  columns);
+    }
+    return moved;
+  }
+
+  // For each row of the weights that make `y` in the program, which one it is in ONNX. A product
+  // behind a flattened image reads it as the program holds it, NHWC, and ToNhwc moves the rows of
+  // its weights accordingly: here it moves their numbers.
+  const std::vector<int64_t>& OnnxRows(const std::string& y) {
+    if (rows_.empty()) FindRows();
+    const auto found = rows_.find(y);
+    RSHIFT_REQUIRE(found != rows_.end(), ErrorCode::kUnsupported,
+                   "--emit-qdq, --emit-fakequantize: the weights of '", y,
+                   "' are held in another form than ONNX has");
+    return found->second;
+  }
+
+  const Value* Matrix(const Graph& graph, const Node& node) const {
+    if (!std::holds_alternative<MatMul>(node.op)) return nullptr;
+    const Value& weights = graph.value(node.inputs[1]);
+    const bool matrix =
+        weights.is_constant() && weights.dtype == DType::kF32 && weights.shape.size() == 2;
+    return matrix ? &weights : nullptr;
+  }
+
+  void FindRows() {
+    Graph numbered = graph_;
+    for (const Node& node : graph_.nodes()) {
+      if (Matrix(graph_, node) == nullptr) continue;
+      Value& weights = numbered.value(node.inputs[1]);
+      const auto columns = static_cast<size_t>(weights.shape[1]);
+      std::vector<float> numbers(static_cast<size_t>(NumElements(weights.shape)));
+      for (size_t e = 0; e < numbers.size(); ++e) numbers[e] = static_cast<float>(e / columns);
+      weights.constant = MakeConstant(std::span<const float>(numbers));
+      weights.origin = nullptr;
+    }
+    numbered = ToNhwc(numbered);
+    for (const Node& node : numbered.nodes()) {
+      const Value* weights = Matrix(numbered, node);
+      if (weights == nullptr) continue;
+      const auto numbers = weights->constant->As<float>();
+      std::vector<int64_t>& rows = rows_[numbered.value(node.outputs[0]).name];
+      for (int64_t p = 0; p < weights->shape[0]; ++p)
+        rows.push_back(static_cast<int64_t>(numbers[static_cast<size_t>(p * weights->shape[1])]));
+    }
+  }
+
   // Weights or bias of a convolution or matrix product, dequantized.
   std::string Linear(const Node& node, const Node& integer, size_t input) {
     const Value& w = quantized_.value(integer.inputs[1]);
@@ -242,11 +295,11 @@ class Exporter {
     if (input == 2) {
       return Bias(node, scales, quantized_.value(integer.inputs[0]).quant->scale);
     }
-    if (form_ == Form::kFakeQuantize) return FakeWeights(node, w, axis);
+    const std::vector<uint8_t> integers = InOnnxOrder(node, w);
+    if (form_ == Form::kFakeQuantize) return FakeWeights(node, w, integers, axis);
     const Shape by_channel = count == 1 ? Shape{} : Shape{count};
     const std::string base = WeightsName(node);
-    const std::string q =
-        writer_.Raw(base + "/q", onnx::TensorProto::INT8, w.shape, w.constant->bytes);
+    const std::string q = writer_.Raw(base + "/q", onnx::TensorProto::INT8, w.shape, integers);
     const std::string scale = writer_.Floats(base + "/scale", by_channel, scales);
     // Written though they are 0: ONNX Runtime's session.x64quantprecision asks for them.
     const std::string zero = writer_.Raw(base + "/zero_point", onnx::TensorProto::INT8, by_channel,
@@ -260,13 +313,19 @@ class Exporter {
   // that several nodes read, each with integers of its own, the node's.
   std::string WeightsName(const Node& node) const {
     const ValueId id = node.inputs[1];
-    return readers_.at(id) == 1 ? graph_.value(id).name : node.name + "/weights";
+    return readers_.at(id) == 1 ? graph_.value(id).name : OwnName(node) + "/weights";
+  }
+
+  // The node's; its result's, where other products have it.
+  const std::string& OwnName(const Node& node) const {
+    return linear_.at(node.name).size() == 1 ? node.name : graph_.value(node.outputs[0]).name;
   }
 
   // Multiples of the scales, and the FakeQuantize that leaves them as they are.
-  std::string FakeWeights(const Node& node, const Value& w, int64_t axis) {
+  std::string FakeWeights(const Node& node, const Value& w, const std::vector<uint8_t>& integers,
+                          int64_t axis) {
     const std::vector<float>& scales = w.origin->scales;
-    const auto q = w.constant->As<int8_t>();
+    const std::span q(reinterpret_cast<const int8_t*>(integers.data()), integers.size());
     const auto inner = static_cast<size_t>(axis == 0 ? NumElements(w.shape) / w.shape[0] : 1);
     std::vector<float> reals(q.size()), low, high;
     for (size_t i = 0; i < q.size(); ++i) {
@@ -298,9 +357,10 @@ class Exporter {
       std::memcpy(bytes.data() + c * sizeof(q), &q, sizeof(q));
     }
     const Shape shape = {static_cast<int64_t>(bias.size())};
-    const std::string q = writer_.Raw(node.name + "/bias", onnx::TensorProto::INT32, shape, bytes);
-    const std::string scale = writer_.Floats(node.name + "/bias_scale", shape, units);
-    std::string out = node.name + "/bias_dq";
+    const std::string base = OwnName(node) + "/bias";
+    const std::string q = writer_.Raw(base, onnx::TensorProto::INT32, shape, bytes);
+    const std::string scale = writer_.Floats(base + "_scale", shape, units);
+    std::string out = base + "_dq";
     OnnxWriter::Set(writer_.Node("DequantizeLinear", {q, scale}, out), "axis", int64_t{0});
     return out;
   }
@@ -312,6 +372,7 @@ class Exporter {
   std::map<std::string, const Node*> made_;                 // of the program, by name
   std::map<std::string, std::vector<const Node*>> linear_;  // its products, likewise
   std::map<ValueId, int> readers_;                          // of second inputs
+  std::map<std::string, std::vector<int64_t>> rows_;        // by the product's result
 };
 
 void RequireFloats(const Graph& imported) {

@@ -24,39 +24,6 @@ void Filter(Field* field, Keep keep) {
   field->DeleteSubrange(kept, field->size() - kept);
 }
 
-int OnnxType(DType type) {
-  switch (type) {
-    case DType::kF32:
-      return onnx::TensorProto::FLOAT;
-    case DType::kF64:
-      return onnx::TensorProto::DOUBLE;
-    case DType::kF16:
-      return onnx::TensorProto::FLOAT16;
-    case DType::kS8:
-      return onnx::TensorProto::INT8;
-    case DType::kU8:
-      return onnx::TensorProto::UINT8;
-    case DType::kS16:
-      return onnx::TensorProto::INT16;
-    case DType::kU16:
-      return onnx::TensorProto::UINT16;
-    case DType::kS32:
-      return onnx::TensorProto::INT32;
-    case DType::kU32:
-      return onnx::TensorProto::UINT32;
-    case DType::kS64:
-      return onnx::TensorProto::INT64;
-    case DType::kU64:
-      return onnx::TensorProto::UINT64;
-    case DType::kBool:
-      return onnx::TensorProto::BOOL;
-    case DType::kInvalid:
-    case DType::kBytes:
-      break;
-  }
-  return onnx::TensorProto::UNDEFINED;
-}
-
 class Cutter {
  public:
   Cutter(onnx::ModelProto model, std::span<const NodeSupport> support, const ImportState& state)

@@ -103,6 +103,39 @@ std::string Quoted(const std::string& name) {
   return out + (name.size() > kLongest ? "...'" : "'");
 }
 
+int OnnxType(DType type) {
+  switch (type) {
+    case DType::kF32:
+      return TensorProto::FLOAT;
+    case DType::kF64:
+      return TensorProto::DOUBLE;
+    case DType::kF16:
+      return TensorProto::FLOAT16;
+    case DType::kS8:
+      return TensorProto::INT8;
+    case DType::kU8:
+      return TensorProto::UINT8;
+    case DType::kS16:
+      return TensorProto::INT16;
+    case DType::kU16:
+      return TensorProto::UINT16;
+    case DType::kS32:
+      return TensorProto::INT32;
+    case DType::kU32:
+      return TensorProto::UINT32;
+    case DType::kS64:
+      return TensorProto::INT64;
+    case DType::kU64:
+      return TensorProto::UINT64;
+    case DType::kBool:
+      return TensorProto::BOOL;
+    case DType::kInvalid:
+    case DType::kBytes:
+      break;
+  }
+  return TensorProto::UNDEFINED;
+}
+
 std::string OnnxTypeName(int onnx_type) {
   if (TensorProto::DataType_IsValid(onnx_type)) {
     return TensorProto::DataType_Name(static_cast<TensorProto::DataType>(onnx_type));

@@ -24,6 +24,8 @@ struct ExternalData {
 // F32. Throws kUnsupported for strings, complex and sub-byte types, kInvalidInput for numbers that
 // mean nothing.
 DType ImportDType(int onnx_type, const std::string& where);
+// The ONNX type of those elements; UNDEFINED of kInvalid and kBytes.
+int OnnxType(DType type);
 // "FLOAT16", or the number where this build's ONNX does not know it.
 std::string OnnxTypeName(int onnx_type);
 

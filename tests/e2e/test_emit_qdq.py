@@ -216,7 +216,16 @@ def lists(rng):
     two = c('c', rng.choice([0.5, 1], (1, 4, 6)))  # near their places in a list of both
     lstm = [c('w', rng.normal(size=(1, 12, 6)) / 3), c('r', rng.normal(size=(1, 12, 3)) / 3)]
     convs = [c('w', rng.normal(size=(5, 4, 3)) / 4), c('b', rng.normal(size=5)), c('v', rng.normal(size=(3, 5, 1)) / 4), c('e', rng.normal(size=3))]
-    return {'Div': ([node('Div', ['x', 'c'], ['y'], name='first')], [far]), 'constant Div': ([node('Div', ['c', 'p'], ['y'], name='first')], [far]),
+    stem = [node('Reshape', ['x', 'image'], ['i']), node('Conv', ['i', 'f'], ['k'], name='first', pads=[1] * 4), node('Relu', ['k'], ['l'])]
+    image = [c('f', rng.normal(size=(3, 2, 3, 3)) / 4), numpy_helper.from_array(np.array([1, 2, 4, 3]), 'image')]
+    flat = c('m', rng.normal(size=(36, 5)) / 6)
+    rnn = [c('w', rng.normal(size=(2, 5, 6)) / 3), c('r', rng.normal(size=(2, 5, 5)) / 3), c('b', rng.normal(size=(2, 10)) / 4)]
+    return {'Flatten of a picture': ([*stem, node('Flatten', ['l'], ['s']), node('Gemm', ['s', 'm'], ['y'], name='last')], [*image, flat]),
+            'Flatten of a line': ([node('Conv', ['x', 'w'], ['k'], name='first', pads=[1, 1]), node('Flatten', ['k'], ['s']), node('MatMul', ['s', 'm'], ['y'], name='last')],
+                                  [convs[0], c('m', rng.normal(size=(30, 5)) / 6)]),
+            'Softplus of a line': ([node('Conv', ['x', 'w', 'b'], ['k'], name='first'), node('Softplus', ['k'], ['y'])], convs[:2]),
+            'RNN of one step': ([node('RNN', ['x', 'w', 'r', 'b'], ['y'], name='first', hidden_size=5, direction='bidirectional')], rnn),
+            'Div': ([node('Div', ['x', 'c'], ['y'], name='first')], [far]), 'constant Div': ([node('Div', ['c', 'p'], ['y'], name='first')], [far]),
             'Div of two': ([node('Div', ['x', 'c'], ['y'], name='first')], [two]),
             'Div of channels': ([node('Div', ['x', 'c'], ['y'], name='first')], [c('c', [[0.5], [1.2], [2.6], [3]])]),
             'PRelu of two': ([node('PRelu', ['x', 's'], ['y'], name='first')], [c('s', rng.choice([0.2, 0.9], (4, 6)))]),
@@ -279,3 +288,20 @@ def test_what_cannot_be_written_is_said_before_anything_is_measured(tmp_path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'net.onnx')
     error = pipeline.fails('model_deploy', tmp_path / 'net.onnx', '--calibration', tmp_path / 'no.table.yaml', '-o', tmp_path / 'p', '--emit-qdq', tmp_path / 'q.onnx')
     assert 'up: ConvTranspose cannot be written as ONNX yet' in error
+
+
+def test_outputs_of_other_types_and_constant_ones(tmp_path):
+    rng, node = np.random.default_rng(7), helper.make_node
+    nodes = [node('Conv', ['x', 'w'], ['y'], name='conv'), node('Greater', ['y', 'zero'], ['b']), node('Identity', ['w'], ['c'])]
+    outputs = [helper.make_tensor_value_info('y', TensorProto.FLOAT, None), helper.make_tensor_value_info('b', TensorProto.BOOL, None), helper.make_tensor_value_info('c', TensorProto.FLOAT, None)]
+    constants = [numpy_helper.from_array((rng.normal(size=(4, 3, 3, 3)) / 4).astype(np.float32), 'w'), numpy_helper.from_array(np.float32(0), 'zero')]
+    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 8, 8))], outputs, constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'net.onnx')
+    x = rng.normal(size=(16, 3, 8, 8)).astype(np.float32)
+    np.save(tmp_path / 'x.npy', x)
+    table = pipeline.calibrate(tmp_path / 'net.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=16, extra=AS_IT_IS)
+    pipeline.deploy(tmp_path / 'net.onnx', tmp_path / 'p', mode='asymmetric', table=table, extra=('--emit-qdq', tmp_path / 'q.onnx'))
+    onnx.checker.check_model(onnx.load(tmp_path / 'q.onnx'), full_check=True)
+    wanted, found = (ort.InferenceSession(tmp_path / name).run(['y', 'b', 'c'], {'x': x[:1]}) for name in ('net.onnx', 'q.onnx'))
+    assert [v.dtype for v in found] == [v.dtype for v in wanted]
+    assert np.array_equal(found[2], wanted[2]) and np.mean(found[1] == wanted[1]) > 0.9
