@@ -65,7 +65,8 @@ RangeEffect EffectOf(const TensorStatistics& statistics, const std::vector<EvenB
 }
 
 std::string ReasonOf(const TensorStatistics& statistics, const TensorRange& range) {
-  if (range.method == kKnownMethod) return "bounds of the function";
+  if (range.method == kKnownMethod)
+    return "bounds of the function, or all that was seen where that is far within";
   if (statistics.count == 0) return "no values";
   if (statistics.min == 0 && statistics.max == 0) return "all values are zero";
   const float reach = std::max(std::abs(range.min), std::abs(range.max));

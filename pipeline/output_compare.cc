@@ -172,9 +172,13 @@ void SetBounds(const Graph& floating, std::vector<OutputValues>& reference) {
   const std::vector<KnownBounds> known = FindKnownBounds(floating);
   for (OutputValues& output : reference) {
     const ValueId id = floating.FindValue(output.name);
-    if (!id.valid() || !known[id.index()].fills) continue;
+    if (!id.valid()) continue;
+    float reach = 0;
+    for (const std::vector<float>& sample : output.samples) {
+      for (const float value : sample) reach = std::max(reach, std::fabs(value));
+    }
     const KnownBounds& bounds = known[id.index()];
-    output.bound = std::max(std::fabs(bounds.low), std::fabs(bounds.high));
+    if (bounds.FilledBy(reach)) output.bound = bounds.largest();
   }
 }
 
@@ -189,6 +193,8 @@ std::vector<OutputResult> CompareOutputs(const std::vector<OutputValues>& found,
 }
 
 double Quality(const std::vector<OutputResult>& outputs) {
+  const bool told = !std::all_of(outputs.begin(), outputs.end(),
+                                 [](const OutputResult& output) { return output.untold(); });
   double quality = kNothingLostDb;
   for (const OutputResult& output : outputs) {
     if (!output.floating) {
@@ -197,7 +203,7 @@ double Quality(const std::vector<OutputResult>& outputs) {
       quality = std::min(quality, wrong == 0 ? kNothingLostDb : -10 * portable::Log10(wrong));
       continue;
     }
-    if (output.within_step) continue;
+    if (output.within_step && told) continue;
     const double db = output.similarity.sqnr_db;
     quality = std::min(quality, std::isnan(db) ? -200 : db);
     if (!output.classes) quality = std::min(quality, output.channels.median_db);

@@ -63,6 +63,9 @@ struct OutputResult {
   // No number is further than bound / 127, a step of 8 bits, from the float program's, though all
   // of them may be so small (no object on the pictures) that their SQNR says nothing.
   bool within_step = false;
+  // The samples do not say what it is worth: whatever differs between the numbers is lost.
+  bool untold() const { return within_step && !(similarity.sqnr_db > kUntoldDb); }
+  static constexpr double kUntoldDb = 3;
 };
 // `found`: under test; both from the same samples.
 std::vector<OutputResult> CompareOutputs(const std::vector<OutputValues>& found,
@@ -72,7 +75,7 @@ std::vector<OutputResult> CompareOutputs(const std::vector<OutputValues>& found,
 inline constexpr double kNothingLostDb = 200;
 // What the outputs are worth, in dB: the lowest, of every output's SQNR and, unless it is one
 // number for each class, of its channels' median. Integers count by the share that is equal; what
-// is within a step does not count.
+// is within a step does not count, unless there is no other and it is untold.
 double Quality(const std::vector<OutputResult>& outputs);
 
 }  // namespace rshift

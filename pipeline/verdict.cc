@@ -42,6 +42,8 @@ std::string OutputText(const OutputResult& output) {
   } else if (output.channels.channels > 1) {
     out += ", channels' median " + Decibels(output.channels.median_db) + " dB";
   }
+  if (output.untold())
+    return out + ", all numbers within a step of 8 bits, where they do not say what it is worth";
   if (output.within_step) return out + ", every number within a step of 8 bits";
   if (output.constant) out += ", one and the same number everywhere";
   return out;
@@ -76,13 +78,16 @@ Grade Judge(const std::vector<OutputResult>& outputs) {
   if (outputs.empty()) return Grade::kNone;
   Grade grade = Grade::kGood;
   for (const OutputResult& output : outputs) {
+    if (output.untold()) continue;
     const double quality = Quality({output});
     const int64_t wrong = output.rows_wrong();
-    const bool lost = output.constant && !output.within_step;
+    const bool lost = output.constant;
     if (quality < kBadDb || lost || (wrong > 0 && 2 * wrong >= output.rows)) return Grade::kBad;
     if (quality < kGoodDb || 4 * wrong > output.rows) grade = Grade::kDoubtful;
   }
-  return grade;
+  const bool told = !std::all_of(outputs.begin(), outputs.end(),
+                                 [](const OutputResult& output) { return output.untold(); });
+  return told ? grade : Grade::kDoubtful;
 }
 
 Grade JudgeBoxes(const BoxAgreement& boxes) {

@@ -7,10 +7,12 @@
 
 #include "quantize/ascend_plan.h"
 #include "quantize/index_functions.h"
+#include "quantize/input_scalers.h"
 #include "quantize/ops/ops.h"
 #include "quantize/ops/recurrent.h"
 #include "quantize/output_joins.h"
 #include "quantize/overrides.h"
+#include "quantize/powers.h"
 #include "quantize/qdq.h"
 #include "quantize/ranges/propagation_rules.h"
 #include "quantize/ranges/table_match.h"
@@ -91,14 +93,24 @@ class Planner {
         "integer");
   }
 
-  // In tpu alone: other profiles do as their frameworks do.
-  void KeepSpectraFloat(const QuantizeConfig& config) {
-    std::vector<bool> spectra = SpectralNodes(graph_);
-    for (size_t n = 0; n < spectra.size(); ++n)
-      spectra[n] = spectra[n] && !LayerOf(graph_, graph_.nodes()[n], config).float32.has_value();
-    KeepFloat(spectra,
+  // Numbers that lie orders of magnitude apart. In tpu alone: other profiles do as their frameworks
+  // do.
+  void KeepWideRangesFloat(const QuantizeConfig& config) {
+    const auto unless_said = [&](std::vector<bool> nodes) {
+      for (size_t n = 0; n < nodes.size(); ++n)
+        nodes[n] = nodes[n] && !LayerOf(graph_, graph_.nodes()[n], config).float32.has_value();
+      return nodes;
+    };
+    KeepFloat(unless_said(InputScalers(graph_)),
+              "brings channels of an F32 input to one scale that lie far apart before: one scale "
+              "for all would round the small ones away; mode: int8 for it in --config makes it "
+              "integer");
+    KeepFloat(unless_said(SpectralNodes(graph_)),
               "is for a Fourier transform, whose bins lie orders of magnitude apart: one scale "
               "would round most of them away; mode: int8 for it in --config makes it integer");
+    KeepFloat(unless_said(PowerNodes(graph_)),
+              "lies between a power and its root or logarithm: one scale would round away all but "
+              "the largest powers; mode: int8 for it in --config makes it integer");
   }
 
   QuantizationPlan Run() {
@@ -287,7 +299,7 @@ QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config, cons
                           const CalibrationTable& table) {
   if (HoldsQuantization(graph)) return PlanQdq(graph, config, profile).plan;
   Planner planner(graph, config, profile, table);
-  if (profile.id == ProfileId::kTpu) planner.KeepSpectraFloat(config);
+  if (profile.id == ProfileId::kTpu) planner.KeepWideRangesFloat(config);
   // Frameworks join their outputs in integers.
   if (profile.id != ProfileId::kTpu || !planner.HasOutputJoins(table)) return planner.Run();
   QuantizeOptions options;

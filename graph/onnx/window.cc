@@ -37,7 +37,9 @@ int64_t ResolveAxis(const OnnxNode& node, const Axis1D& a, const std::string& au
     return out;
   }
   const int64_t room = a.in + *a.before + *a.after - extent;
-  node.Check(room >= 0, "the window of ", extent, " is larger than the padded input of ",
+  // With ceil_mode one window may begin within the image and end behind it.
+  const bool begins = room >= 0 || (ceil_mode && room + a.stride > 0);
+  node.Check(begins, "the window of ", extent, " is larger than the padded input of ",
              a.in + *a.before + *a.after);
   if (!ceil_mode) return room / a.stride + 1;
   const int64_t out = (room + a.stride - 1) / a.stride + 1;

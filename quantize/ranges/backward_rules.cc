@@ -21,9 +21,32 @@ bool IsOnlyReader(const Propagation& state, size_t node, ValueId x) {
   return true;
 }
 
+// Numbers of the group are means of others in it: cut off before, they make other means.
+bool Interpolates(const Propagation& state, ValueId x) {
+  const auto& members = state.groups.members(x);
+  return std::any_of(members.begin(), members.end(), [&](ValueId member) {
+    const auto& readers = state.consumers[member.index()];
+    return std::any_of(readers.begin(), readers.end(), [&](NodeId reader) {
+      const Node& node = state.graph.node(reader);
+      return IsInterpolation(node) && state.groups.Together(node.outputs[0], member);
+    });
+  });
+}
+
+bool HoldsAll(const Propagation& state, const ValueRange& range, ValueId x) {
+  const auto& members = state.groups.members(x);
+  return std::all_of(members.begin(), members.end(), [&](ValueId member) {
+    const ValueRange& own = state.groups.own_range(member);
+    if (state.groups.mode() == QuantMode::kAsymmetric)
+      return range.low <= own.low && range.high >= own.high;
+    return range.threshold >= own.threshold && (range.is_signed || !own.is_signed);
+  });
+}
+
 void TakeOutputRange(Propagation& state, size_t n, ValueId x, const std::string& rule) {
   const ValueId y = state.graph.nodes()[n].outputs[0];
   if (!state.groups.CanJoin(y, x)) return;
+  if (Interpolates(state, x) && !HoldsAll(state, state.groups.range(y), x)) return;
   state.groups.Join(y, x, "BackwardCalibration(" + rule + ")", "input takes the output's range");
 }
 

@@ -19,14 +19,18 @@ void IncludePadValue(Propagation& state, const Node& node, const Pad& pad) {
 // Values between those of x. Where the configuration keeps the ranges apart, the result is
 // rescaled.
 void JoinInterpolation(Propagation& state, const Node& node) {
-  const auto* resize = std::get_if<Resize>(&node.op);
-  if (resize == nullptr || resize->mode != ResizeMode::kLinear) return;
+  if (!IsInterpolation(node)) return;
   const ValueId x = node.inputs[0], y = node.outputs[0];
   if (!state.groups.CanJoin(x, y)) return;
   state.groups.Join(x, y, "ForwardCalibration(Resize)", "output takes the input's range");
 }
 
 }  // namespace
+
+bool IsInterpolation(const Node& node) {
+  const auto* resize = std::get_if<Resize>(&node.op);
+  return resize != nullptr && resize->mode == ResizeMode::kLinear;
+}
 
 bool MovesInput(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Concat>(node.op)) return false;

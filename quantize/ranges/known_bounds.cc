@@ -68,6 +68,11 @@ bool StaysWithin(const Op& op) {
          std::holds_alternative<MaxPool>(op);
 }
 
+bool IsProduct(const Op& op) {
+  return std::holds_alternative<Conv>(op) || std::holds_alternative<ConvTranspose>(op) ||
+         std::holds_alternative<MatMul>(op);
+}
+
 // The hull of what the node reads; fills only when every input does.
 KnownBounds HandedOn(const Node& node, const std::vector<KnownBounds>& known) {
   KnownBounds hull = known[node.inputs[0].index()];
@@ -100,12 +105,18 @@ KnownBounds OfNode(const Node& node, const std::vector<KnownBounds>& known) {
 }
 
 void Apply(const KnownBounds& bounds, TensorRange& range) {
-  if (bounds.fills) {
+  if (bounds.FilledBy(std::max(std::fabs(range.min), std::fabs(range.max)))) {
     range.min = range.low = bounds.low;
     range.max = range.high = bounds.high;
-    range.threshold = std::max(std::fabs(bounds.low), std::fabs(bounds.high));
+    range.threshold = bounds.largest();
     range.method = kKnownMethod;
     return;
+  }
+  if (bounds.fills) {  // shares of an attention and their kin are never clipped
+    range.low = range.min;
+    range.high = range.max;
+    range.threshold = std::max(std::fabs(range.min), std::fabs(range.max));
+    range.method = kKnownMethod;
   }
   // A rounding error of the float kernel may lie beyond: the range must still hold what was seen.
   const float low = std::min(bounds.low, range.min), high = std::max(bounds.high, range.max);
@@ -119,6 +130,17 @@ void Apply(const KnownBounds& bounds, TensorRange& range) {
 std::vector<KnownBounds> FindKnownBounds(const Graph& graph) {
   std::vector<KnownBounds> known(static_cast<size_t>(graph.value_count()));
   for (const Node& node : graph.nodes()) known[node.outputs[0].index()] = OfNode(node, known);
+  for (const ValueId id : graph.outputs) known[id.index()].score = true;
+  for (size_t n = graph.nodes().size(); n-- > 0;) {
+    const Node& node = graph.nodes()[n];
+    if (IsProduct(node.op)) continue;
+    const bool seen = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
+      return id.valid() && known[id.index()].score;
+    });
+    for (const ValueId id : node.inputs) {
+      if (id.valid() && seen) known[id.index()].score = true;
+    }
+  }
   return known;
 }
 

@@ -2,6 +2,8 @@
 #ifndef RSHIFT_QUANTIZE_RANGES_KNOWN_BOUNDS_H_
 #define RSHIFT_QUANTIZE_RANGES_KNOWN_BOUNDS_H_
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -17,6 +19,17 @@ struct KnownBounds {
   // Cos [-1, 1]. Data that comes nowhere near them (no text on the photographs) says nothing. Else
   // they only limit: HardSwish, SiLU, GELU and others from below, Relu and Clip.
   bool fills = false;
+  // It comes to an output with no product in between, as the scores of a detector do.
+  bool score = false;
+
+  float largest() const { return std::max(std::fabs(low), std::fabs(high)); }
+  // Whether values of which the largest is `reach` say less than the bounds. Numbers that all lie
+  // near 0 are as good a measurement as any other's (the shares of many in an attention; Tanh,
+  // which is a straight line there); scores that lie there are of things that were not in the data.
+  bool FilledBy(float reach) const {
+    constexpr float kNearZero = 1.0f / 16;
+    return fills && ((low >= 0 && score) || reach >= kNearZero * largest());
+  }
 };
 
 // By value. Movements, MaxPool and interpolation hand on what fills their inputs.

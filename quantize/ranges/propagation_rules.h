@@ -27,13 +27,20 @@ struct Propagation {
 // output takes its range.
 bool MovesInput(const Graph& graph, const Node& node);
 
+// Linear Resize: means of the input's numbers.
+bool IsInterpolation(const Node& node);
+
+// Linear Resize: means of the input's numbers.
+bool IsInterpolation(const Node& node);
+
 // In topological order, before any backward rule. Pad extends the range to hold its value.
 // Throws kInvalidInput when the configuration fixes input and output to different ranges.
 void ApplyForwardRules(Propagation& state);
 
 // In reverse topological order, so that a group's readers have decided before it joins another.
 // Relu/Clip on its own, LeakyRelu, PRelu, Concat, MaxPool, Max and Min of tensors, Where. A group
-// joins its reader's output only when nobody else reads any of it.
+// joins its reader's output only when nobody else reads any of it, and, where it interpolates, when
+// the range cuts nothing off.
 void ApplyBackwardRules(Propagation& state);
 
 // After both, symmetric mode: groups made by functions and read by products alone whose values

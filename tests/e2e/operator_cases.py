@@ -230,6 +230,7 @@ def pools():
         single(f'{op} pads positive', op, kernel_shape=[3, 3], pads=[1, 1, 1, 1], low=1.0, high=2.0)
         single(f'{op} pads negative', op, kernel_shape=[3, 3], pads=[1, 1, 1, 1], low=-2.0, high=-1.0)
         single(f'{op} ceil', op, kernel_shape=[3, 2], strides=[2, 2], ceil_mode=1, shape=(1, 5, 10, 9), opset=11)
+        single(f'{op} ceil beyond', op, kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1, shape=(1, 5, 2, 2), opset=11)
         single(f'{op} ceil pads', op, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], ceil_mode=1, shape=(1, 5, 10, 8))
         single(f'{op} same upper', op, kernel_shape=[3, 3], strides=[2, 2], auto_pad='SAME_UPPER', shape=(1, 1, 8, 7))
         single(f'{op} 1-d', op, kernel_shape=[3], strides=[2], shape=(1, 3, 12))

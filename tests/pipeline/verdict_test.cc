@@ -84,16 +84,21 @@ TEST(VerdictTest, AConstantOrANanIsBad) {
   EXPECT_EQ(GradeOf(Output({1, 4, 1, 1}, {{0.1f, NAN, 0.1f, 0.1f}}), reference), Grade::kBad);
 }
 
-TEST(VerdictTest, SmallProbabilitiesWithinAStepAreGood) {
+TEST(VerdictTest, SmallProbabilitiesWithinAStepSayNothing) {
   OutputValues reference = Output({1, 1, 1, 4}, {{1e-4f, 2e-4f, 1e-3f, 1e-5f}});
   const OutputValues zeros = Output({1, 1, 1, 4}, {{0, 0, 0, 0}});
   EXPECT_EQ(GradeOf(zeros, reference), Grade::kBad);  // of numbers that could be anything
   reference.bound = 1;
-  EXPECT_EQ(GradeOf(zeros, reference), Grade::kGood);
+  EXPECT_EQ(GradeOf(zeros, reference), Grade::kDoubtful);
   Verdict verdict;
-  verdict.grade = Grade::kGood;
+  verdict.grade = Grade::kDoubtful;
   verdict.outputs = CompareOutputs({zeros}, {reference});
-  EXPECT_THAT(CheckLine(verdict), HasSubstr("every number within a step of 8 bits"));
+  EXPECT_THAT(CheckLine(verdict), HasSubstr("all numbers within a step of 8 bits"));
+  // Beside an output that tells, they do not count.
+  const OutputValues boxes = Output({1, 3}, {{1, 2, 3}});
+  verdict.outputs = CompareOutputs({zeros, boxes}, {reference, boxes});
+  EXPECT_EQ(Judge(verdict.outputs), Grade::kGood);
+  EXPECT_EQ(Quality(verdict.outputs), kNothingLostDb);
   reference.samples[0][3] = 0.02f;  // one that is lost
   EXPECT_EQ(GradeOf(zeros, reference), Grade::kBad);
   reference.samples[0][3] = NAN;

@@ -94,6 +94,62 @@ TEST(PlanTest, SpectraStayFloatUpToALogarithm) {
   for (const auto& node : r.report.float_nodes) EXPECT_NE(node.node, "bins_node");
 }
 
+std::set<std::string> FloatNodes(const LittleGraph& little, const CalibrationTable& table,
+                                 const QuantizeOptions& options = {}) {
+  std::set<std::string> floats;
+  for (const auto& node : QuantizeGraph(little.graph(), table, options).report.float_nodes)
+    floats.insert(node.node);
+  return floats;
+}
+
+// GeM pooling: a power, its mean, the root.
+TEST(PlanTest, PowersStayFloatUpToTheirRoot) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {2, 6, 4}, 0.1f, 2);
+  const ValueId a =
+      little.Add("a", MatMul{}, {x, little.RandomConstant("w", {4, 4}, 0.1f, 1)}, {2, 6, 4});
+  const ValueId three = little.Constant("three", {1}, {3}),
+                third = little.Constant("t", {1}, {1 / 3.0f});
+  const ValueId cube = little.Add("cube", Binary{BinaryOp::kPow, {}}, {a, three}, {2, 6, 4});
+  Reduce mean;
+  mean.op = ReduceOp::kMean;
+  mean.axes = {1};
+  const ValueId m = little.Add("mean", mean, {cube}, {2, 1, 4});
+  const ValueId root = little.Add("root", Binary{BinaryOp::kPow, {}}, {m, third}, {2, 1, 4});
+  little.Output(
+      little.Add("y", MatMul{}, {root, little.RandomConstant("v", {4, 3}, -1, 1)}, {2, 1, 3}));
+  // A square of which no root is taken.
+  const ValueId square = little.Add("square", Binary{BinaryOp::kMul, {}}, {a, a}, {2, 6, 4});
+  little.Output(
+      little.Add("z", MatMul{}, {square, little.RandomConstant("u", {4, 3}, -1, 1)}, {2, 6, 3}));
+  const CalibrationTable table = little.Calibrate();
+  EXPECT_THAT(FloatNodes(little, table),
+              ::testing::UnorderedElementsAre("cube_node", "mean_node", "root_node"));
+  QuantizeOptions options;
+  options.config.layers["cube"].float32 = false;
+  EXPECT_FALSE(FloatNodes(little, table, options).contains("cube_node"));
+}
+
+// (x - mean) / deviation over columns of a table.
+TEST(PlanTest, ColumnsOfUnlikeUnitsAreScaledInFloat) {
+  for (const bool unlike : {false, true}) {
+    LittleGraph little;
+    const ValueId x = little.Input("x", {2, 4});
+    const ValueId mean = little.RandomConstant("m", {4}, -1, 1);
+    const ValueId d = little.Constant("d", {4}, {1, 2, 0.5f, unlike ? 100.0f : 3.0f});
+    const ValueId s = little.Add("s", Binary{BinaryOp::kSub, {}}, {x, mean}, {2, 4});
+    const ValueId q = little.Add("q", Binary{BinaryOp::kDiv, {}}, {s, d}, {2, 4});
+    const ValueId t = little.Add("t", Transpose{{1, 0}}, {q}, {4, 2});
+    little.Output(
+        little.Add("y", MatMul{}, {t, little.RandomConstant("w", {2, 3}, -1, 1)}, {4, 3}));
+    const std::set<std::string> floats = FloatNodes(little, little.Calibrate());
+    if (unlike)
+      EXPECT_THAT(floats, ::testing::UnorderedElementsAre("s_node", "q_node"));
+    else
+      EXPECT_TRUE(floats.empty());
+  }
+}
+
 TEST(PlanTest, OtherMatricesAreNoTransforms) {
   LittleGraph little;
   const ValueId x = little.Input("x", {2, 16});

@@ -55,6 +55,36 @@ INSTANTIATE_TEST_SUITE_P(
                       Unary{UnaryOp::kSoftplus}, Unary{UnaryOp::kExp}, Unary{UnaryOp::kAbs},
                       Unary{UnaryOp::kSquare}));
 
+// Results near 0 keep the range that was seen, whole; scores do not.
+TEST(ApplyKnownBoundsTest, FarWithinTheBoundsWhatWasSeenCounts) {
+  const TensorRange seen = {-0.01f, 0.02f, 0.005f, -0.004f, 0.005f, "kl", 0};
+  CalibrationTable tanh;
+  tanh.tensors = {{"y", seen}};
+  ApplyKnownBounds(OneFunction(Unary{UnaryOp::kTanh}), tanh);
+  EXPECT_EQ(tanh.tensors[0].second.low, -0.01f);
+  EXPECT_EQ(tanh.tensors[0].second.high, 0.02f);
+  EXPECT_EQ(tanh.tensors[0].second.threshold, 0.02f);
+  tanh.tensors = {{"y", {-0.01f, 0.07f, 0.07f, -0.01f, 0.07f, "kl", 0}}};
+  ApplyKnownBounds(OneFunction(Unary{UnaryOp::kTanh}), tanh);
+  EXPECT_EQ(tanh.tensors[0].second.threshold, 1);
+
+  for (const bool product : {false, true}) {  // an attention's shares; a detector's scores
+    Graph graph = OneFunction(Softmax{});
+    Value z, w;
+    z.name = "z", w.name = "w";
+    z.shape = {1, 4}, w.shape = {4, 4};
+    const ValueId other = graph.AddValue(w), result = graph.AddValue(z);
+    Op op = Binary{BinaryOp::kMul, {}};
+    if (product) op = MatMul{};
+    graph.AddNode({"behind", op, {graph.outputs[0], other}, {result}});
+    graph.outputs = {result};
+    CalibrationTable table;
+    table.tensors = {{"y", {0, 0.02f, 0.005f, 0, 0.005f, "kl", 0}}};
+    ApplyKnownBounds(graph, table);
+    EXPECT_EQ(table.tensors[0].second.high, product ? 0.02f : 1.0f);
+  }
+}
+
 TEST(ApplyKnownBoundsTest, SetsWhatIsFilledAndLimitsTheRest) {
   CalibrationTable table;
   table.tensors = {{"x", {-3, 3, 2, -2, 2, "kl", 0}},

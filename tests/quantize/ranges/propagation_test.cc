@@ -92,6 +92,23 @@ TEST_F(RangesTest, ReluAloneGivesItsInputTheOutputsRangeAndSign) {
   EXPECT_EQ(result_.changes.back().rule, "BackwardCalibration(Clip)");
 }
 
+// What a Relu cuts off of means, it does not cut off of what the means are made of.
+TEST_F(RangesTest, ReluBehindAnInterpolationLeavesTheInputsItsRange) {
+  for (const ResizeMode how : {ResizeMode::kLinear, ResizeMode::kNearest}) {
+    graph_ = Graph();
+    table_ = CalibrationTable();
+    Resize resize;
+    resize.mode = how;
+    const ValueId x = Input("x", -4, 3), r = Node(resize, {x}, "r", -2, 2.5f);
+    graph_.outputs = {Node(kRelu, {r}, "y", 0, 2.5f)};
+    for (const QuantMode mode : {QuantMode::kSymmetric, QuantMode::kAsymmetric}) {
+      Propagate(mode);
+      EXPECT_TRUE(Equal("x", "r"));
+      EXPECT_EQ(Equal("x", "y"), how == ResizeMode::kNearest);
+    }
+  }
+}
+
 TEST_F(RangesTest, ASecondReaderAnywhereInTheGroupForbidsIt) {
   ValueId v = Input("x", -5, 5);
   const ValueId c = Node(Unary{}, {v}, "c", -3, 2);
