@@ -234,6 +234,7 @@ void Check(const Deployment& deployment, const Dataset& samples, const CheckRequ
            const ProgressFunction& progress, CheckResult* result) {
   const int threads = request.threads;
   Verdict& verdict = result->verdict;
+  verdict.can_search = !HoldsQuantization(deployment.floating);
   const Program floating = CompileProgram(deployment.model, "float program");
   const Program integer = Program::FromBytes(deployment.bytes, "the program", Limits::None());
   std::vector<OutputValues> reference = RunOutputs(floating, samples, threads);
@@ -252,7 +253,7 @@ void Check(const Deployment& deployment, const Dataset& samples, const CheckRequ
   verdict.weakest = Weakest(result->layers, grade);
   if (grade != Grade::kGood) {
     verdict.trials = Trials(deployment, samples, reference, threads).Run();
-    verdict.next = Advice(verdict, !HoldsQuantization(deployment.floating));
+    verdict.next = Advice(verdict, verdict.can_search);
   }
   verdict.grade = grade;
 }

@@ -10,6 +10,7 @@ namespace rshift {
 namespace {
 
 constexpr double kGoodDb = 12, kBadDb = 8;
+constexpr double kPlentyDb = 20;  // 8 bits can give most networks as much
 
 std::string Decibels(double db) {
   if (std::isnan(db)) return "NaN";
@@ -116,11 +117,12 @@ std::string CheckLine(const Verdict& verdict) {
   if (verdict.outputs.size() > 1)
     out += Cat(" (the worst of ", verdict.outputs.size(), ": '", WorstOutput(verdict.outputs).name,
                "')");
-  if (verdict.boxes && verdict.boxes->wanted + verdict.boxes->found > 0) {
-    out += ", boxes: " + BoxesText(*verdict.boxes);
-    if (verdict.grade == Grade::kGood && verdict.boxes->least() < kGoodBoxes)
-      out += "; --auto finds what needs 16 bits for more";
-  }
+  const bool has_boxes = verdict.boxes && verdict.boxes->wanted + verdict.boxes->found > 0;
+  if (has_boxes) out += ", boxes: " + BoxesText(*verdict.boxes);
+  const bool loses =
+      has_boxes ? verdict.boxes->least() < kGoodBoxes : Quality(verdict.outputs) < kPlentyDb;
+  if (verdict.grade == Grade::kGood && loses && verdict.can_search)
+    out += "; --auto finds what needs 16 bits for more";
   return out + WeakestText(verdict) + "\n";
 }
 

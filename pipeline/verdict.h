@@ -41,6 +41,7 @@ struct Verdict {
   std::optional<BoxAgreement> boxes;  // of a program that ends in boxes
   std::vector<LayerResult> weakest;   // up to three, by what each loses alone
   std::vector<Trial> trials;          // only unless the grade is good; best first
+  bool can_search = true;             // --auto could find more
   std::string next;                   // the advice that follows from the trials, "" when good
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "quantize/ranges/propagation_rules.h"
 
@@ -20,19 +19,33 @@ const Value* ConstantBeside(const Graph& graph, const Node& node, ValueId x) {
   return other.is_constant() && other.dtype == DType::kF32 ? &other : nullptr;
 }
 
-bool AreUnlike(const Value& factors) {
-  float least = std::numeric_limits<float>::infinity(), most = 0;
-  for (const float factor : factors.constant->As<float>()) {
-    if (factor == 0 || !std::isfinite(factor)) continue;
-    least = std::min(least, std::fabs(factor));
-    most = std::max(most, std::fabs(factor));
+// The largest of |y / x|.
+float LargestFactor(const Value& constant, BinaryOp op) {
+  float largest = 0;
+  for (const float c : constant.constant->As<float>()) {
+    const float factor = std::fabs(op == BinaryOp::kDiv ? 1 / c : c);
+    if (std::isfinite(factor)) largest = std::max(largest, factor);
   }
-  return most >= kUnlikeFactors * least;
+  return largest;
+}
+
+// The largest magnitude in an entry's range; 0: there is none.
+float Reach(const Graph& graph, const CalibrationTable& table, ValueId id) {
+  const TensorRange* range = table.Find(graph.value(id).name);
+  return range == nullptr ? 0 : std::max(std::fabs(range->low), std::fabs(range->high));
+}
+
+bool BringsTogether(const Graph& graph, const CalibrationTable& table, const Node& node, ValueId x,
+                    const Value& constant) {
+  const BinaryOp op = std::get<Binary>(node.op).op;
+  if (op != BinaryOp::kMul && op != BinaryOp::kDiv) return false;
+  const float before = Reach(graph, table, x), behind = Reach(graph, table, node.outputs[0]);
+  return behind > 0 && LargestFactor(constant, op) * before >= kStepsOfResult * behind;
 }
 
 }  // namespace
 
-std::vector<bool> InputScalers(const Graph& graph) {
+std::vector<bool> InputScalers(const Graph& graph, const CalibrationTable& table) {
   std::vector<bool> scalers(graph.nodes().size(), false);
   const std::vector<std::vector<NodeId>> consumers = graph.Consumers();
   for (const ValueId input : graph.inputs) {
@@ -47,8 +60,7 @@ std::vector<bool> InputScalers(const Graph& graph) {
       if (constant == nullptr && !MovesInput(graph, node)) break;
       chain.push_back(static_cast<size_t>(reader.index()));
       if (constant != nullptr) {
-        const BinaryOp op = std::get<Binary>(node.op).op;
-        if (op == BinaryOp::kMul || op == BinaryOp::kDiv) unlike |= AreUnlike(*constant);
+        unlike |= BringsTogether(graph, table, node, x, *constant);
         last = chain.size();
       }
       x = node.outputs[0];

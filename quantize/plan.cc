@@ -95,13 +95,13 @@ class Planner {
 
   // Numbers that lie orders of magnitude apart. In tpu alone: other profiles do as their frameworks
   // do.
-  void KeepWideRangesFloat(const QuantizeConfig& config) {
+  void KeepWideRangesFloat(const QuantizeConfig& config, const CalibrationTable& table) {
     const auto unless_said = [&](std::vector<bool> nodes) {
       for (size_t n = 0; n < nodes.size(); ++n)
         nodes[n] = nodes[n] && !LayerOf(graph_, graph_.nodes()[n], config).float32.has_value();
       return nodes;
     };
-    KeepFloat(unless_said(InputScalers(graph_)),
+    KeepFloat(unless_said(InputScalers(graph_, table)),
               "brings channels of an F32 input to one scale that lie far apart before: one scale "
               "for all would round the small ones away; mode: int8 for it in --config makes it "
               "integer");
@@ -299,7 +299,7 @@ QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config, cons
                           const CalibrationTable& table) {
   if (HoldsQuantization(graph)) return PlanQdq(graph, config, profile).plan;
   Planner planner(graph, config, profile, table);
-  if (profile.id == ProfileId::kTpu) planner.KeepWideRangesFloat(config);
+  if (profile.id == ProfileId::kTpu) planner.KeepWideRangesFloat(config, table);
   // Frameworks join their outputs in integers.
   if (profile.id != ProfileId::kTpu || !planner.HasOutputJoins(table)) return planner.Run();
   QuantizeOptions options;

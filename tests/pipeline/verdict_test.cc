@@ -111,6 +111,20 @@ TEST(VerdictTest, IntegersCountByTheShareThatAgrees) {
   EXPECT_EQ(GradeOf(Output({1, 2, 2}, {{1, 2, 3, 5}}, DType::kS64), reference), Grade::kBad);
 }
 
+TEST(VerdictTest, AGoodProgramThatLosesMoreThan8BitsNeedToIsToldAWay) {
+  Verdict verdict;
+  verdict.grade = Grade::kGood;
+  for (const float error : {0.05f, 0.2f}) {  // 26 and 14 dB
+    verdict.outputs =
+        CompareOutputs({Output({1, 2}, {{1 + error, 1 - error}})}, {Output({1, 2}, {{1, 1}})});
+    ASSERT_EQ(Judge(verdict.outputs), Grade::kGood);
+    if (error < 0.1f)
+      EXPECT_THAT(CheckLine(verdict), ::testing::Not(HasSubstr("--auto")));
+    else
+      EXPECT_THAT(CheckLine(verdict), HasSubstr("; --auto finds what needs 16 bits for more"));
+  }
+}
+
 TEST(VerdictTest, BoxesThatAreLost) {
   EXPECT_EQ(JudgeBoxes({40, 40, 38}), Grade::kGood);
   EXPECT_EQ(JudgeBoxes({40, 30, 28}), Grade::kDoubtful);
