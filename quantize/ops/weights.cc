@@ -205,13 +205,20 @@ Channel TakenChannel(const WeightRequest& r, int64_t channel, int32_t shift, boo
   return taken;
 }
 
+// Whole numbers with all of their digits, upwards: nine would make a bound and its limit alike.
+std::string WholeText(double number) {
+  constexpr double kMostExact = 0x1p53;
+  if (!(std::fabs(number) < kMostExact)) return Cat(number);
+  return Cat(static_cast<int64_t>(std::ceil(number)));
+}
+
 // The floats of a channel whose integers break the bound, at a larger scale.
 Channel Repaired(const WeightRequest& r, int64_t channel, Channel taken, bool float_bias,
                  float* scale) {
   while (taken.magnitude > LimitOf(r)) {
     RSHIFT_REQUIRE(r.scaled_here && *scale <= FLT_MAX / 2, ErrorCode::kInvalidInput, r.node,
-                   ": the accumulator of output channel ", channel, " may reach ", taken.magnitude,
-                   ", expected at most ", LimitOf(r),
+                   ": the accumulator of output channel ", channel, " may reach ",
+                   WholeText(taken.magnitude), ", expected at most ", WholeText(LimitOf(r)),
                    "; its integers come from the model: quantize it with a larger "
                    "weight scale");
     *scale *= 2;
