@@ -19,6 +19,7 @@
 #include "pipeline/choose_ranges.h"
 #include "pipeline/preprocess_choice.h"
 #include "pipeline/weight_choice.h"
+#include "quantize/equalize/product_weights.h"
 #include "quantize/set_weights.h"
 
 namespace rshift {
@@ -69,6 +70,30 @@ double LowestSqnr(const std::vector<OutputResult>& outputs) {
     if (output.floating) lowest = std::min(lowest, output.similarity.sqnr_db);
   }
   return lowest;
+}
+
+// Whether a layer has channels, a quarter of its own or more, whose largest weight is kLarge times
+// the root mean square of all: 8 bits of it leave those 3.
+bool HasLargeWeights(const Graph& graph) {
+  constexpr double kLarge = 16;
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
+    const std::optional<ProductWeights> product = ReadProduct(graph, node);
+    if (!product) return false;
+    const std::span<const float> weights = graph.value(product->weights).constant->As<float>();
+    int64_t large = 0;
+    for (int64_t o = 0; o < product->outputs; ++o) {
+      double most = 0, squares = 0, count = 0;
+      product->ForEachInput(weights, o, [&](int64_t, std::span<const float> taps) {
+        for (const double w : taps) {
+          most = std::max(most, std::fabs(w));
+          squares += w * w;
+          ++count;
+        }
+      });
+      large += most * most * count > kLarge * kLarge * (squares - most * most) ? 1 : 0;
+    }
+    return 4 * large >= product->outputs;
+  });
 }
 
 class Trials {
@@ -124,9 +149,12 @@ class Trials {
                        [](const Trial& t) { return t.grade == Grade::kGood; });
   }
 
-  // A weight that is larger than the others of its channel, and multiplies little.
+  // A weight that is larger than the others of its channel, and multiplies little. It takes time to
+  // measure, so that there must be such weights.
   void TryClippedWeights() {
-    if (deployment_.clipped_weights || deployment_.options.profile.id == ProfileId::kAscend) return;
+    if (deployment_.clipped_weights || deployment_.options.profile.id == ProfileId::kAscend ||
+        !HasLargeWeights(deployment_.floating))
+      return;
     const WeightMethods methods{WeightRounding::kNearest, WeightClipping::kMse};
     QuantizeOptions other = deployment_.options;
     other.scaled_weights = false;
@@ -234,7 +262,9 @@ void Check(const Deployment& deployment, const Dataset& samples, const CheckRequ
            const ProgressFunction& progress, CheckResult* result) {
   const int threads = request.threads;
   Verdict& verdict = result->verdict;
-  verdict.can_search = !HoldsQuantization(deployment.floating);
+  verdict.can_search = !HoldsQuantization(deployment.floating) && !deployment.searched &&
+                       deployment.options.activation_bits == 8 &&
+                       deployment.options.profile.id == ProfileId::kTpu;
   const Program floating = CompileProgram(deployment.model, "float program");
   const Program integer = Program::FromBytes(deployment.bytes, "the program", Limits::None());
   std::vector<OutputValues> reference = RunOutputs(floating, samples, threads);
@@ -253,7 +283,7 @@ void Check(const Deployment& deployment, const Dataset& samples, const CheckRequ
   verdict.weakest = Weakest(result->layers, grade);
   if (grade != Grade::kGood) {
     verdict.trials = Trials(deployment, samples, reference, threads).Run();
-    verdict.next = Advice(verdict, verdict.can_search);
+    verdict.next = Advice(verdict, !HoldsQuantization(deployment.floating));
   }
   verdict.grade = grade;
 }

@@ -29,6 +29,7 @@ struct Deployment {
   const QuantizeOptions& options;
   std::span<const uint8_t> bytes;  // the program
   bool clipped_weights = false;    // it has the weights of --weight-clipping
+  bool searched = false;           // by --auto
 };
 
 struct CheckRequest {

@@ -88,6 +88,10 @@ class Deployer {
     Tell(DeployStage::kPasses, floating_);
     CheckAgainstModel(options_, floating_);
     quantize_ = ReadQuantizeOptions(options_);
+    for (const ValueId id : floating_.inputs) {
+      const std::string& name = floating_.value(id).name;
+      if (options_.input_type.Of(name) != DType::kF32) quantize_.integer_inputs.insert(name);
+    }
     report.model_sha256 = floating_.sha256;
     report.target = quantize_.target.name;
     if (options_.table.given()) TakeTable();
@@ -270,7 +274,8 @@ class Deployer {
                                 table_,
                                 quantize_,
                                 checked_.empty() ? result_.program : checked_,
-                                weights_.clipping != WeightClipping::kOff};
+                                weights_.clipping != WeightClipping::kOff,
+                                options_.automatic};
     const CheckRequest request{.check = options_.check,
                                .samples = options_.check_samples,
                                .test_input = options_.test_input,

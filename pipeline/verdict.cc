@@ -122,12 +122,21 @@ std::string CheckLine(const Verdict& verdict) {
   const bool loses =
       has_boxes ? verdict.boxes->least() < kGoodBoxes : Quality(verdict.outputs) < kPlentyDb;
   if (verdict.grade == Grade::kGood && loses && verdict.can_search)
-    out += "; --auto finds what needs 16 bits for more";
+    out += "; --auto looks for more";
   return out + WeakestText(verdict) + "\n";
 }
 
 std::string WarningLine(const Verdict& verdict) {
   if (verdict.grade != Grade::kBad && verdict.grade != Grade::kDoubtful) return "";
+  const bool told = !std::all_of(verdict.outputs.begin(), verdict.outputs.end(),
+                                 [](const OutputResult& output) { return output.untold(); });
+  if (!told && !verdict.outputs.empty()) {
+    return Cat(
+        "warning: all numbers of the outputs are within a step of 8 bits, so these samples "
+        "do not show what the program is worth: give others with --test-input, or, if they "
+        "are what it is for, ",
+        verdict.next, "\n");
+  }
   return Cat("warning: the program's outputs are ",
              verdict.grade == Grade::kBad ? "far from" : "not close to", " the float model's; ",
              verdict.next, "\n");

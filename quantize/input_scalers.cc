@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "quantize/ranges/equalization.h"
 #include "quantize/ranges/propagation_rules.h"
 
 namespace rshift {
@@ -35,24 +36,19 @@ float Reach(const Graph& graph, const CalibrationTable& table, ValueId id) {
   return range == nullptr ? 0 : std::max(std::fabs(range->low), std::fabs(range->high));
 }
 
-bool BringsTogether(const Graph& graph, const CalibrationTable& table, const Node& node, ValueId x,
-                    const Value& constant) {
-  const BinaryOp op = std::get<Binary>(node.op).op;
-  if (op != BinaryOp::kMul && op != BinaryOp::kDiv) return false;
-  const float before = Reach(graph, table, x), behind = Reach(graph, table, node.outputs[0]);
-  return behind > 0 && LargestFactor(constant, op) * before >= kStepsOfResult * behind;
-}
-
 }  // namespace
 
-std::vector<bool> InputScalers(const Graph& graph, const CalibrationTable& table) {
+std::vector<bool> InputScalers(const Graph& graph, const CalibrationTable& table,
+                               const std::set<std::string>& integer_inputs) {
   std::vector<bool> scalers(graph.nodes().size(), false);
   const std::vector<std::vector<NodeId>> consumers = graph.Consumers();
   for (const ValueId input : graph.inputs) {
-    if (graph.value(input).dtype != DType::kF32) continue;
+    const Value& value = graph.value(input);
+    if (value.dtype != DType::kF32 || integer_inputs.contains(value.name)) continue;
     std::vector<size_t> chain;
     size_t last = 0;  // of the chain: behind the last one that is no movement
     bool unlike = false;
+    float step = Reach(graph, table, input);  // what the largest factors make of it
     for (ValueId x = input; consumers[x.index()].size() == 1 && !graph.IsOutput(x);) {
       const NodeId reader = consumers[x.index()][0];
       const Node& node = graph.node(reader);
@@ -60,7 +56,11 @@ std::vector<bool> InputScalers(const Graph& graph, const CalibrationTable& table
       if (constant == nullptr && !MovesInput(graph, node)) break;
       chain.push_back(static_cast<size_t>(reader.index()));
       if (constant != nullptr) {
-        unlike |= BringsTogether(graph, table, node, x, *constant);
+        const BinaryOp op = std::get<Binary>(node.op).op;
+        if (op == BinaryOp::kMul || op == BinaryOp::kDiv) step *= LargestFactor(*constant, op);
+        const float behind = Reach(graph, table, node.outputs[0]);
+        unlike |= behind > 0 && step >= kStepsOfResult * behind;
+        unlike |= graph.value(node.outputs[0]).name.ends_with(kEqualizedSuffix);
         last = chain.size();
       }
       x = node.outputs[0];

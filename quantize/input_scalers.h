@@ -2,6 +2,8 @@
 #ifndef RSHIFT_QUANTIZE_INPUT_SCALERS_H_
 #define RSHIFT_QUANTIZE_INPUT_SCALERS_H_
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "graph/graph.h"
@@ -11,11 +13,14 @@ namespace rshift {
 
 // By node: whether it is one of the sums, differences, products and quotients with constants,
 // movements between them included, that alone read an F32 input of the model, one behind the other,
-// and of which one has factors such that a step of its input's bytes is kStepsOfResult steps of the
-// result's or more: channels that lie far apart before it lie close behind it, and the one scale of
-// bytes before it would round the small ones away. These are few operations, on numbers that come
-// in F32. `table`: the ranges measured; without any there are none.
-std::vector<bool> InputScalers(const Graph& graph, const CalibrationTable& table);
+// and behind which a step of the input's bytes is, by their largest factors, kStepsOfResult steps
+// of the result's or more: channels that lie far apart, or far from 0, before them lie close
+// together behind them, and the one scale of bytes before them would round the small ones away.
+// These are few operations, on numbers that come in F32: not of `integer_inputs`. So are the
+// factors of an equalized input (equalize/apply.h). `table`: the ranges measured; without any there
+// are none.
+std::vector<bool> InputScalers(const Graph& graph, const CalibrationTable& table,
+                               const std::set<std::string>& integer_inputs);
 
 inline constexpr float kStepsOfResult = 8;
 

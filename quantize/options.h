@@ -2,6 +2,9 @@
 #ifndef RSHIFT_QUANTIZE_OPTIONS_H_
 #define RSHIFT_QUANTIZE_OPTIONS_H_
 
+#include <set>
+#include <string>
+
 #include "quantize/config.h"
 #include "quantize/profile.h"
 #include "quantize/ranges/ranges.h"
@@ -22,6 +25,8 @@ struct QuantizeOptions {
   // Integers of weights (Value::origin) come from another tool's scales, not from the model: their
   // requantization is the target's, like that of all others.
   bool scaled_weights = false;
+  // Inputs of the model that come as integers: nothing of them is computed in F32 for its own sake.
+  std::set<std::string> integer_inputs = {};
 };
 
 }  // namespace rshift

@@ -95,13 +95,14 @@ class Planner {
 
   // Numbers that lie orders of magnitude apart. In tpu alone: other profiles do as their frameworks
   // do.
-  void KeepWideRangesFloat(const QuantizeConfig& config, const CalibrationTable& table) {
+  void KeepWideRangesFloat(const QuantizeConfig& config, const CalibrationTable& table,
+                           const std::set<std::string>& integer_inputs) {
     const auto unless_said = [&](std::vector<bool> nodes) {
       for (size_t n = 0; n < nodes.size(); ++n)
         nodes[n] = nodes[n] && !LayerOf(graph_, graph_.nodes()[n], config).float32.has_value();
       return nodes;
     };
-    KeepFloat(unless_said(InputScalers(graph_, table)),
+    KeepFloat(unless_said(InputScalers(graph_, table, integer_inputs)),
               "brings channels of an F32 input to one scale that lie far apart before: one scale "
               "for all would round the small ones away; mode: int8 for it in --config makes it "
               "integer");
@@ -296,10 +297,11 @@ class Planner {
 }  // namespace
 
 QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config, const Profile& profile,
-                          const CalibrationTable& table) {
+                          const CalibrationTable& table,
+                          const std::set<std::string>& integer_inputs) {
   if (HoldsQuantization(graph)) return PlanQdq(graph, config, profile).plan;
   Planner planner(graph, config, profile, table);
-  if (profile.id == ProfileId::kTpu) planner.KeepWideRangesFloat(config, table);
+  if (profile.id == ProfileId::kTpu) planner.KeepWideRangesFloat(config, table, integer_inputs);
   // Frameworks join their outputs in integers.
   if (profile.id != ProfileId::kTpu || !planner.HasOutputJoins(table)) return planner.Run();
   QuantizeOptions options;

@@ -2,6 +2,9 @@
 #ifndef RSHIFT_QUANTIZE_PLAN_H_
 #define RSHIFT_QUANTIZE_PLAN_H_
 
+#include <set>
+#include <string>
+
 #include "graph/graph.h"
 #include "quantize/config.h"
 #include "quantize/profile.h"
@@ -15,8 +18,10 @@ namespace rshift {
 // would only lose accuracy. Data movement follows what it moves; from graph input to graph output
 // it is integer. What reads or writes infinities (constants that hold them, tensors in which
 // calibration found them: masks) stays F32. Models with their own parameters: quantize/qdq.h.
+// `integer_inputs`: QuantizeOptions'.
 QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config,
-                          const Profile& profile = {}, const CalibrationTable& table = {});
+                          const Profile& profile = {}, const CalibrationTable& table = {},
+                          const std::set<std::string>& integer_inputs = {});
 
 }  // namespace rshift
 

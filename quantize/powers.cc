@@ -1,13 +1,16 @@
 #include "quantize/powers.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace rshift {
 namespace {
 
 constexpr float kLeastRaising = 2, kMostTakingBack = 0.5f;
+constexpr int64_t kMany = 16;
 
 bool IsActivation(const Graph& graph, ValueId id) {
   return id.valid() && !graph.value(id).is_constant();
@@ -18,42 +21,79 @@ std::optional<float> ExponentOf(const Graph& graph, const Node& node) {
   const auto* binary = std::get_if<Binary>(&node.op);
   if (binary == nullptr || binary->op != BinaryOp::kPow) return {};
   const Value& exponent = graph.value(node.inputs[1]);
-  if (!exponent.is_constant() || exponent.dtype != DType::kF32 || NumElements(exponent.shape) != 1)
-    return {};
-  return exponent.constant->As<float>()[0];
+  if (!exponent.is_constant() || exponent.dtype != DType::kF32) return {};
+  const std::span<const float> numbers = exponent.constant->As<float>();
+  const bool same = std::all_of(numbers.begin(), numbers.end(),
+                                [&](float number) { return number == numbers[0]; });
+  return same && !numbers.empty() ? std::optional(numbers[0]) : std::nullopt;
 }
 
-bool Raises(const Graph& graph, const Node& node) {
-  if (!IsActivation(graph, node.inputs[0])) return false;
-  if (const auto* unary = std::get_if<Unary>(&node.op)) return unary->op == UnaryOp::kSquare;
-  if (const std::optional<float> exponent = ExponentOf(graph, node))
-    return *exponent >= kLeastRaising;
+bool IsProduct(const Node& node) {
   const auto* binary = std::get_if<Binary>(&node.op);
-  return binary != nullptr && binary->op == BinaryOp::kMul && node.inputs[0] == node.inputs[1];
+  return binary != nullptr && binary->op == BinaryOp::kMul;
 }
 
-bool TakesBack(const Graph& graph, const Node& node) {
-  if (const auto* unary = std::get_if<Unary>(&node.op)) {
-    return unary->op == UnaryOp::kSqrt || unary->op == UnaryOp::kRsqrt ||
-           unary->op == UnaryOp::kLog;
+// What a value holds, the wildest of what makes it. The means of many squares are near enough to
+// each other for a root of bytes (of a normalization), not for a logarithm.
+enum class Power : uint8_t { kNone, kMeanOfSquares, kSquare, kHigher };
+
+Power RaisedBy(const Graph& graph, const std::vector<NodeId>& producers, const Node& node) {
+  if (!IsActivation(graph, node.inputs[0])) return Power::kNone;
+  if (const auto* unary = std::get_if<Unary>(&node.op))
+    return unary->op == UnaryOp::kSquare ? Power::kSquare : Power::kNone;
+  if (const std::optional<float> exponent = ExponentOf(graph, node)) {
+    if (*exponent < kLeastRaising) return Power::kNone;
+    return *exponent > kLeastRaising ? Power::kHigher : Power::kSquare;
   }
+  if (const auto* reduce = std::get_if<Reduce>(&node.op))
+    return reduce->op == ReduceOp::kSumSquare ? Power::kSquare : Power::kNone;
+  if (!IsProduct(node)) return Power::kNone;
+  const ValueId a = node.inputs[0], b = node.inputs[1];
+  if (a == b) return Power::kSquare;
+  for (const auto& [square, root] : {std::pair(a, b), std::pair(b, a)}) {  // x^2 x
+    const NodeId maker = IsActivation(graph, square) ? producers[square.index()] : NodeId();
+    if (!maker.valid() || !IsProduct(graph.node(maker))) continue;
+    const std::vector<ValueId>& of = graph.node(maker).inputs;
+    if (of[0] == root && of[1] == root) return Power::kHigher;
+  }
+  return Power::kNone;
+}
+
+bool TakesBack(const Graph& graph, const Node& node, Power power) {
+  const auto* unary = std::get_if<Unary>(&node.op);
+  if (unary != nullptr && unary->op == UnaryOp::kLog) return true;
+  if (power == Power::kMeanOfSquares) return false;
+  if (unary != nullptr) return unary->op == UnaryOp::kSqrt || unary->op == UnaryOp::kRsqrt;
   const std::optional<float> exponent = ExponentOf(graph, node);
   return exponent && *exponent <= kMostTakingBack;
 }
 
 bool HasFilters(const Graph& graph, const Node& node) {
-  const Value& w = graph.value(node.inputs[1]);
-  if (!w.is_constant() || w.dtype != DType::kF32) return false;
-  const std::span<const float> weights = w.constant->As<float>();
-  return std::all_of(weights.begin(), weights.end(), [](float v) { return v >= 0; });
+  const auto operands = std::span(node.inputs).first(2);  // a bias says nothing
+  return std::any_of(operands.begin(), operands.end(), [&](ValueId id) {
+    if (!id.valid() || !graph.value(id).is_constant() || graph.value(id).dtype != DType::kF32)
+      return false;
+    const std::span<const float> weights = graph.value(id).constant->As<float>();
+    return std::all_of(weights.begin(), weights.end(), [](float v) { return v >= 0; });
+  });
+}
+
+// A sum or mean over kMany numbers or more.
+bool IsMeanOfMany(const Graph& graph, const Node& node) {
+  const auto* reduce = std::get_if<Reduce>(&node.op);
+  if (reduce == nullptr || (reduce->op != ReduceOp::kMean && reduce->op != ReduceOp::kSum))
+    return false;
+  const int64_t results = NumElements(graph.value(node.outputs[0]).shape);
+  return NumElements(graph.value(node.inputs[0]).shape) >= kMany * std::max<int64_t>(results, 1);
 }
 
 // Whether the result is again of the kind of `powers`, some of what the node reads.
-bool HandsOn(const Graph& graph, const Node& node, const std::vector<bool>& powers) {
-  if (std::holds_alternative<MatMul>(node.op)) return HasFilters(graph, node);
+bool HandsOn(const Graph& graph, const Node& node, const std::vector<Power>& powers) {
+  if (std::holds_alternative<MatMul>(node.op) || std::holds_alternative<Conv>(node.op))
+    return HasFilters(graph, node);
   if (std::holds_alternative<Binary>(node.op)) {
     return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-      return !IsActivation(graph, id) || powers[static_cast<size_t>(id.index())];
+      return !IsActivation(graph, id) || powers[static_cast<size_t>(id.index())] != Power::kNone;
     });
   }
   if (const auto* unary = std::get_if<Unary>(&node.op)) return unary->op == UnaryOp::kAbs;
@@ -66,17 +106,24 @@ bool HandsOn(const Graph& graph, const Node& node, const std::vector<bool>& powe
 
 std::vector<bool> PowerNodes(const Graph& graph) {
   const size_t count = graph.nodes().size();
-  std::vector<bool> powers(static_cast<size_t>(graph.value_count()), false);  // by value
+  std::vector<Power> powers(static_cast<size_t>(graph.value_count()), Power::kNone);  // by value
+  const std::vector<NodeId> producers = graph.Producers();
   std::vector<bool> makes(count, false), ends(count, false), nodes(count, false);
   for (size_t n = 0; n < count; ++n) {
     const Node& node = graph.nodes()[n];
     if (node.inputs.empty()) continue;
-    const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-      return id.valid() && powers[static_cast<size_t>(id.index())];
-    });
-    ends[n] = reads && TakesBack(graph, node);
-    makes[n] = !ends[n] && (Raises(graph, node) || (reads && HandsOn(graph, node, powers)));
-    if (makes[n]) powers[static_cast<size_t>(node.outputs[0].index())] = true;
+    Power read = Power::kNone;
+    for (const ValueId id : node.inputs) {
+      if (id.valid()) read = std::max(read, powers[static_cast<size_t>(id.index())]);
+    }
+    const Power raised = RaisedBy(graph, producers, node);
+    ends[n] = read != Power::kNone && TakesBack(graph, node, read);
+    makes[n] = !ends[n] &&
+               (raised != Power::kNone || (read != Power::kNone && HandsOn(graph, node, powers)));
+    if (!makes[n]) continue;
+    Power made = std::max(raised, read);
+    if (made == Power::kSquare && IsMeanOfMany(graph, node)) made = Power::kMeanOfSquares;
+    powers[static_cast<size_t>(node.outputs[0].index())] = made;
   }
   std::vector<bool> wanted(powers.size(), false);  // by value: leads to an end
   for (size_t n = count; n-- > 0;) {
@@ -84,7 +131,7 @@ std::vector<bool> PowerNodes(const Graph& graph) {
     nodes[n] = ends[n] || (makes[n] && wanted[static_cast<size_t>(node.outputs[0].index())]);
     if (!nodes[n]) continue;
     for (const ValueId id : node.inputs) {
-      if (id.valid() && powers[static_cast<size_t>(id.index())])
+      if (id.valid() && powers[static_cast<size_t>(id.index())] != Power::kNone)
         wanted[static_cast<size_t>(id.index())] = true;
     }
   }

@@ -15,10 +15,12 @@ namespace rshift {
 //
 // 1. x^2, a product of a tensor with itself, a power of 2 or more.
 // 2. What is made of such results: movements, sums, means and maxima, bounds, sums, differences,
-//    products and quotients with constants or with each other, products with a matrix without a
-//    number below 0 (mel filters).
-// 3. A square root, its reciprocal, a logarithm, a power of at most 1/2 of them. What leads to none
-//    of these is not among them.
+//    products and quotients with constants or with each other, matrix products and convolutions
+//    with constants without a number below 0 (mel filters).
+// 3. A square root, its reciprocal, a logarithm, a power of at most 1/2 of them; of sums and means
+// of
+//    16 squares or more, as normalizations have them, a logarithm alone. What leads to none of
+//    these is not among them.
 std::vector<bool> PowerNodes(const Graph& graph);
 
 }  // namespace rshift

@@ -239,7 +239,8 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
                                const QuantizeOptions& options) {
   if (ArithmeticOf(options.profile).HalfResults()) return QuantizeForAscend(graph, table, options);
   CheckTable(graph, table);
-  const QuantizationPlan plan = MakePlan(graph, options.config, options.profile, table);
+  const QuantizationPlan plan =
+      MakePlan(graph, options.config, options.profile, table, options.integer_inputs);
   RangeOptions range_options{options.mode, FixedRanges(graph, table, options.config, options.mode),
                              FloatTensors(graph, plan),
                              options.shift_negative && options.profile.id == ProfileId::kTpu};

@@ -117,7 +117,10 @@ std::optional<Normalized> ReadPower(const Matcher& m, ValueId value, double expo
   } else if (exponent < 0.0) {
     const ValueId root = m.ArgumentOf(copy, UnaryOp::kRsqrt);
     if (root.valid()) found = ReadVariance(m, root);
-    const ValueId deviation = m.ArgumentOf(copy, UnaryOp::kReciprocal);
+    ValueId deviation = m.ArgumentOf(copy, UnaryOp::kReciprocal);
+    const Node* quotient = BinaryProducer(m, copy, BinaryOp::kDiv);  // torch's scripts: 1 / sqrt
+    if (quotient != nullptr && IsScalar(m.graph(), quotient->inputs[0], 1.0))
+      deviation = quotient->inputs[1];
     if (!found && deviation.valid()) found = ReadPower(m, deviation, -exponent);
   } else if (const ValueId variance = m.ArgumentOf(copy, UnaryOp::kSqrt); variance.valid()) {
     found = ReadVariance(m, variance);

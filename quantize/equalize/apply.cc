@@ -74,6 +74,7 @@ class Equalizer {
       MoveBound(node);
     }
     Rename();
+    for (const ValueId id : graph_.inputs) ScaleInput(id);
     graph_.RemoveUnused();
     graph_.Check();
     return std::move(graph_);
@@ -173,10 +174,40 @@ class Equalizer {
 
   void Rename() {
     for (size_t i = 0; i < exponents_.size(); ++i) {
-      if (exponents_[i].empty()) continue;
+      if (exponents_[i].empty() || IsInput(ValueId(static_cast<int32_t>(i)))) continue;
       Value& value = graph_.value(ValueId(static_cast<int32_t>(i)));
       value.name = names_.Take(Cat(value.name, kEqualizedSuffix));
     }
+  }
+
+  bool IsInput(ValueId id) const {
+    return std::find(graph_.inputs.begin(), graph_.inputs.end(), id) != graph_.inputs.end();
+  }
+
+  // The input stays what it is; what reads it reads a product of it.
+  void ScaleInput(ValueId input) {
+    const std::vector<int32_t> own = Exponents(input);
+    if (own.empty()) return;
+    std::vector<float> factors;
+    for (const int32_t exponent : own) factors.push_back(std::ldexp(1.0f, -exponent));
+    Value value = graph_.value(input);
+    value.name = names_.Take(Cat(value.name, kEqualizedSuffix));
+    const std::string name = value.name;
+    const ValueId scaled = graph_.AddValue(std::move(value));
+    Value constant{names_.Take(Cat(name, "_factors")),
+                   DType::kF32,
+                   {static_cast<int64_t>(factors.size())},
+                   Layout::kPlain,
+                   std::nullopt,
+                   MakeConstant(std::span<const float>(factors))};
+    const ValueId by = graph_.AddValue(std::move(constant));
+    for (Node& node : graph_.nodes()) {
+      for (ValueId& id : node.inputs) {
+        if (id.valid() && id == input) id = scaled;
+      }
+    }
+    graph_.nodes().insert(graph_.nodes().begin(),
+                          Node{name, Binary{BinaryOp::kMul, {}}, {input, by}, {scaled}});
   }
 
   void MoveBound(Node& node) {

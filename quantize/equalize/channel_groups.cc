@@ -74,7 +74,9 @@ class Finder {
   }
 
   ChannelGroups Find() {
-    for (const ValueId id : graph_.inputs) Fix(id);
+    for (const ValueId id : graph_.inputs) {
+      if (!HoldsColumns(graph_, id)) Fix(id);
+    }
     for (const ValueId id : graph_.outputs) Fix(id);
     for (const Node& node : graph_.nodes()) {
       if (std::visit([&](const auto& op) { return Link(op, node); }, node.op)) continue;
@@ -275,6 +277,12 @@ class Finder {
 };
 
 }  // namespace
+
+bool HoldsColumns(const Graph& graph, ValueId input) {
+  const Value& value = graph.value(input);
+  return value.dtype == DType::kF32 && value.layout == Layout::kPlain && value.shape.size() >= 2 &&
+         value.shape.size() <= 3;
+}
 
 ChannelGroups FindChannelGroups(const Graph& graph, EqualizeThrough through) {
   return Finder(graph, through).Find();

@@ -1,5 +1,6 @@
 // Operators that read or write 16-bit integers. NUMERICS.md section 29.
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "quantize/numerics/int16_terms.h"
+#include "quantize/numerics/normalize.h"
 #include "quantize/ops/operand.h"
 #include "quantize/ops/ops.h"
 #include "quantize/ranges/propagation_rules.h"
@@ -248,12 +250,25 @@ struct Int16Norm {
   float epsilon = 0;
 };
 
+// x at the least scale, a power of two times its own, at which epsilon fits the variance's bits.
+IntType ForEpsilon(IntType x, int64_t n, double epsilon) {
+  const double count = std::ldexp(static_cast<double>(n), -numerics::NormalizeHalvings(n));
+  const auto units = [&] {
+    const double of_x = count / static_cast<double>(x.quant.scale);
+    return epsilon * of_x * of_x;
+  };
+  while (units() >= 0x1p60 && x.quant.scale < FLT_MAX / 4) x.quant.scale *= 2;
+  return x;
+}
+
 void EmitNormInt16(Emitter& emitter, const Node& node, const Int16Norm& op) {
   const Shape& shape = emitter.old().value(node.inputs[0]).shape;
   const int64_t n =
       NumElements(Shape(shape.begin() + op.axis, shape.end() - (op.channels ? 1 : 0)));
   const int64_t numbers_wanted = op.channels ? shape.back() : n;
-  const NormalizeLayer layer{emitter.Int16Type(node.inputs[0], 1),
+  const IntType own = emitter.Int16Type(node.inputs[0], 1);
+  const IntType in = ForEpsilon(own, n, static_cast<double>(op.epsilon));
+  const NormalizeLayer layer{in,
                              emitter.Type(node.outputs[0]),
                              n,
                              std::max(static_cast<double>(op.epsilon), 0.0),
@@ -270,7 +285,12 @@ void EmitNormInt16(Emitter& emitter, const Node& node, const Int16Norm& op) {
   normalize.clamp = numbers.clamp;
   normalize.row_factors = std::move(numbers.row_factors);
   normalize.row_offsets = std::move(numbers.row_offsets);
-  const ValueId x = emitter.Int16(node.inputs[0], 1);
+  ValueId x = emitter.Int16(node.inputs[0], 1);
+  if (!(in == own)) {
+    const ValueId coarse = emitter.Temporary(node.inputs[0], "__coarse", in);
+    emitter.AddRequantize(node.name + "__coarse", x, own, coarse, in, {in.qmin(), in.qmax()});
+    x = coarse;
+  }
   emitter.AddNode(node.name, std::move(normalize), {x}, emitter.DefineInt(node.outputs[0]));
 }
 

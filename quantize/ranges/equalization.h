@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rshift {
@@ -12,8 +13,11 @@ namespace rshift {
 // Exponents beyond this many octaves say nothing of a network.
 inline constexpr int kMaxChannelExponent = 64;
 
+// Behind the names of tensors that no longer hold what the model's do.
+inline constexpr std::string_view kEqualizedSuffix = "__equalized";
+
 // The tensor's channel c (index of its last dimension in memory order) is computed as x / 2^e[c],
-// under the name `tensor` and "__equalized".
+// under the name `tensor` and kEqualizedSuffix.
 struct ChannelExponents {
   std::string tensor;
   std::vector<int32_t> exponents;

@@ -30,9 +30,6 @@ bool MovesInput(const Graph& graph, const Node& node);
 // Linear Resize: means of the input's numbers.
 bool IsInterpolation(const Node& node);
 
-// Linear Resize: means of the input's numbers.
-bool IsInterpolation(const Node& node);
-
 // In topological order, before any backward rule. Pad extends the range to hold its value.
 // Throws kInvalidInput when the configuration fixes input and output to different ranges.
 void ApplyForwardRules(Propagation& state);

@@ -121,7 +121,7 @@ TEST(VerdictTest, AGoodProgramThatLosesMoreThan8BitsNeedToIsToldAWay) {
     if (error < 0.1f)
       EXPECT_THAT(CheckLine(verdict), ::testing::Not(HasSubstr("--auto")));
     else
-      EXPECT_THAT(CheckLine(verdict), HasSubstr("; --auto finds what needs 16 bits for more"));
+      EXPECT_THAT(CheckLine(verdict), HasSubstr("; --auto looks for more"));
   }
 }
 
@@ -137,7 +137,7 @@ TEST(VerdictTest, BoxesThatAreLost) {
   EXPECT_THAT(CheckLine(verdict), HasSubstr(", boxes: recall 1.000 (20 of 20 boxes), precision 1"));
   EXPECT_THAT(CheckLine(verdict), ::testing::Not(HasSubstr("--auto")));
   verdict.boxes->matched = 18;
-  EXPECT_THAT(CheckLine(verdict), HasSubstr("--auto finds what needs 16 bits for more"));
+  EXPECT_THAT(CheckLine(verdict), HasSubstr("--auto looks for more"));
 }
 
 CheckRequest Request(std::vector<std::string> test_input, const std::string& table_path) {

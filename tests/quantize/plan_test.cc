@@ -144,7 +144,7 @@ TEST(PlanTest, ColumnsOfUnlikeUnitsAreScaledInFloat) {
         little.Add("y", MatMul{}, {t, little.RandomConstant("w", {2, 3}, -1, 1)}, {4, 3}));
     CalibrationTable table = little.Calibrate();
     for (auto& [name, range] : table.tensors) {
-      if (name == "s" && unlike) range = {-200, 200, 200, -200, 200, "minmax", 0};
+      if ((name == "x" || name == "s") && unlike) range = {-200, 200, 200, -200, 200, "minmax", 0};
     }
     const std::set<std::string> floats = FloatNodes(little, table);
     if (unlike)

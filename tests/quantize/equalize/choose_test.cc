@@ -111,6 +111,40 @@ TEST(ChooseEqualization, ADeadChannelsWeightsComeDownToTheOthers) {
   }
 }
 
+// Columns of a table in units of their own: a product before the first layer takes them up.
+TEST(ChooseEqualization, ColumnsOfAnInputAreScaledBeforeTheFirstProduct) {
+  for (const bool unlike : {false, true}) {
+    LittleGraph net(9);
+    const std::vector<int32_t> units = {0, 7, -5, unlike ? 9 : 0};
+    std::vector<float> weights;
+    std::mt19937 random(2);
+    std::uniform_real_distribution<float> weight(-1, 1);
+    for (int k = 0; k < 4; ++k) {
+      for (int o = 0; o < 3; ++o)
+        weights.push_back(std::ldexp(weight(random), unlike ? -units[static_cast<size_t>(k)] : 0));
+    }
+    const ValueId x = net.Input("x", {8, 4});
+    net.Output(net.Add("y", MatMul{}, {x, net.Constant("w", {4, 3}, weights)}, {8, 3}));
+    net.Calibrate();
+    std::vector<Tensors> samples = net.samples();
+    for (Tensors& sample : samples) {
+      std::vector<double>& data = sample.at("x").data;
+      for (size_t i = 0; i < data.size() && unlike; ++i)
+        data[i] = std::ldexp(data[i], units[i % 4]);
+    }
+    const EqualizationChoice choice =
+        ChooseEqualization(net.graph(), kThrough, Measure(net.graph(), samples));
+    EXPECT_EQ(choice.equalization.empty(), !unlike);
+    if (!unlike) continue;
+    EXPECT_EQ(choice.equalization[0].tensor, "x");
+    EXPECT_EQ(choice.equalization[0].exponents, (std::vector<int32_t>{-9, -2, -13, 0}));
+    const Graph scaled = Equalize(net.graph(), choice.equalization, "test");
+    EXPECT_EQ(scaled.value(scaled.inputs[0]).name, "x");
+    for (const Tensors& sample : samples)
+      EXPECT_EQ(Execute(net.graph(), sample).at("y").data, Execute(scaled, sample).at("y").data);
+  }
+}
+
 // Dead and nearly dead channels with enormous weights: what is chosen can be applied.
 TEST(ChooseEqualization, NeverChoosesWhatOverflows) {
   int scaled = 0;
