@@ -205,3 +205,19 @@ def test_what_is_refused(example, tmp_path, extra, part):
     done = pipeline.call('model_deploy', pipeline.EXAMPLE, '--calibration', example / 't.yaml', '-o', tmp_path / 'p', *extra)
     assert done.returncode in (1, 2) and part in done.stderr and done.stderr.count('error:') == 1, done.stderr
     assert not (tmp_path / 'p').exists()
+
+
+def test_an_epsilon_above_the_squares_of_all_numbers(tmp_path):
+    """In units of such small numbers it would leave the variance's 61 bits."""
+    rng, node = np.random.default_rng(4), onnx.helper.make_node
+    scale, bias = (numpy_helper.from_array(v.astype(np.float32), n) for n, v in (('s', rng.uniform(0.5, 2, 3)), ('b', np.zeros(3))))
+    graph = onnx.helper.make_graph([node('InstanceNormalization', ['x', 's', 'b'], ['y'], epsilon=1.0)], 'g',
+                                   [onnx.helper.make_tensor_value_info('x', onnx.TensorProto.FLOAT, (1, 3, 150, 150))],
+                                   [onnx.helper.make_tensor_value_info('y', onnx.TensorProto.FLOAT, None)], [scale, bias])
+    onnx.save(onnx.helper.make_model(graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid('', 17)]), tmp_path / 'm.onnx')
+    x = (rng.normal(size=(4, 3, 150, 150)) * 0.02).astype(np.float32)
+    np.save(tmp_path / 'x.npy', x)
+    table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=0, extra=('--method', 'minmax'))
+    pipeline.deploy(tmp_path / 'm.onnx', tmp_path / 'p', mode='symmetric', table=table, extra=('--activation-bits', 16))
+    wanted = onnxruntime.InferenceSession(str(tmp_path / 'm.onnx')).run(None, {'x': x[:1]})[0]
+    assert snr_db(wanted, pipeline.infer(tmp_path / 'p', {'x': x[:1]}, tmp_path)['y']) > 65

@@ -336,6 +336,7 @@ TEST(Patterns, LayerNormAsFlaxWritesIt) {
 
 struct RootForm {
   bool reciprocal = false, power = false, swap = false;
+  bool one_over = false;  // the reciprocal as a quotient, which torch's scripts write
 };
 
 // As LLaMA's exporters: gamma * (x * (mean(x^2) + epsilon)^-1/2).
@@ -352,8 +353,9 @@ ValueId WriteRmsNorm(Net& net, ValueId x, const RootForm& form) {
     y = net.Bin(BinaryOp::kMul, x, net.Bin(BinaryOp::kPow, sum, net.Scalar(-0.5f)));
   } else {
     const ValueId root = net.Like(Unary{UnaryOp::kSqrt}, {sum});
-    y = form.reciprocal ? net.Bin(BinaryOp::kMul, x, net.Like(Unary{UnaryOp::kReciprocal}, {root}))
-                        : net.Bin(BinaryOp::kDiv, x, root);
+    const ValueId factor = form.one_over ? net.Bin(BinaryOp::kDiv, net.Scalar(1.0f), root)
+                                         : net.Like(Unary{UnaryOp::kReciprocal}, {root});
+    y = form.reciprocal ? net.Bin(BinaryOp::kMul, x, factor) : net.Bin(BinaryOp::kDiv, x, root);
   }
   const ValueId gamma = net.Random({whole.back()}, 0.5f, 2.0f);
   return form.swap ? net.Bin(BinaryOp::kMul, gamma, y) : net.Bin(BinaryOp::kMul, y, gamma);
@@ -361,7 +363,8 @@ ValueId WriteRmsNorm(Net& net, ValueId x, const RootForm& form) {
 
 TEST(Patterns, RmsNormInItsForms) {
   for (const RootForm& form : {RootForm{}, RootForm{.reciprocal = true}, RootForm{.power = true},
-                               RootForm{.reciprocal = true, .swap = true}}) {
+                               RootForm{.reciprocal = true, .swap = true},
+                               RootForm{.reciprocal = true, .one_over = true}}) {
     Net net;
     const ValueId x = net.Relu(net.Input("x", {2, 3, 8}));
     ExpectBecomes(net.Done({WriteRmsNorm(net, x, form)}), "Clip RMSNorm");

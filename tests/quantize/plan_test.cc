@@ -130,6 +130,26 @@ TEST(PlanTest, PowersStayFloatUpToTheirRoot) {
   EXPECT_FALSE(FloatNodes(little, table, options).contains("cube_node"));
 }
 
+// A root mean square over many numbers, as normalizations have it, is an ordinary number.
+TEST(PlanTest, RootsOfMeansOfManySquaresAreInteger) {
+  for (const int64_t count : {4, 32}) {
+    LittleGraph little;
+    const ValueId x = little.Input("x", {2, count, 4});
+    const ValueId a =
+        little.Add("a", MatMul{}, {x, little.RandomConstant("w", {4, 4}, -1, 1)}, {2, count, 4});
+    const ValueId square = little.Add("square", Binary{BinaryOp::kMul, {}}, {a, a}, {2, count, 4});
+    Reduce mean;
+    mean.op = ReduceOp::kMean;
+    mean.axes = {1};
+    const ValueId m = little.Add("mean", mean, {square}, {2, 1, 4});
+    const ValueId half = little.Constant("half", {1}, {0.5f});
+    const ValueId root = little.Add("root", Binary{BinaryOp::kPow, {}}, {m, half}, {2, 1, 4});
+    little.Output(
+        little.Add("y", MatMul{}, {root, little.RandomConstant("v", {4, 3}, -1, 1)}, {2, 1, 3}));
+    EXPECT_EQ(FloatNodes(little, little.Calibrate()).size(), count == 4 ? 3u : 0u);
+  }
+}
+
 // (x - mean) / deviation over columns of a table, of which one may be 100 times as wide.
 TEST(PlanTest, ColumnsOfUnlikeUnitsAreScaledInFloat) {
   for (const bool unlike : {false, true}) {
