@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "graph/onnx/choice.h"
 #include "graph/onnx/resize_matrix.h"
@@ -169,7 +170,11 @@ void ImportMatrixResize(OnnxNode& node, bool antialias) {
 
 void ImportResize(OnnxNode& node) {
   if (node.opset() < 11) return ImportOldResize(node);
-  node.RequireFloat(0);
+  // ONNX Runtime's QOperator models resize bytes, of whose scale the operator knows nothing.
+  const DType type = node.TypeOf(0);
+  const std::optional<QuantParams> quant = node.At(node.Input(0)).quant;
+  const bool bytes = (type == DType::kS8 || type == DType::kU8) && quant;
+  if (!bytes) node.RequireFloat(0);
   const Shape x = node.ShapeOf(0);
   Resize op;
   op.mode = ReadMode(node);
@@ -184,7 +189,11 @@ void ImportResize(OnnxNode& node) {
   op.cubic_a = node.Float("cubic_coeff_a", -0.75f);
   op.exclude_outside = node.Int("exclude_outside", 0) != 0;
   op.scales = target.scales;
-  node.Output(op, {node.Input(0)}, DType::kF32, target.out);
+  if (!bytes) return node.Output(op, {node.Input(0)}, DType::kF32, target.out);
+  const ValueId real = node.Emit(Dequantize{}, {node.Input(0)}, DType::kF32, x);
+  const ValueId resized = node.Emit(op, {real}, DType::kF32, target.out);
+  node.Output(Quantize{}, {resized}, type, target.out);
+  node.SetOutputQuant(*quant);
 }
 
 constexpr ImportEntry kResizeImports[] = {{"Resize", ImportResize}, {"Upsample", ImportOldResize}};

@@ -80,6 +80,13 @@ def averages(n):
     return n.op('AveragePool', n.conv(y, 8, 8), kernel_shape=[3, 2], strides=[1, 2], count_include_pad=1, pads=[1, 0, 1, 0])
 
 
+def upsampled(n):
+    """Resize reads and writes bytes, of whose scale it is not told."""
+    y = n.op('Relu', n.conv('x', 3, 8, strides=[2, 2]))
+    y = n.op('Resize', y, '', n.constant(np.array([1, 1, 2, 2], np.float32)), mode='nearest')
+    return n.conv(y, 8, 6, 1)
+
+
 def classifier(n):
     y = n.op('Flatten', n.op('Relu', n.conv('x', 3, 8, strides=[2, 2])))
     return n.op('Softmax', n.gemm(n.op('Relu', n.gemm(y, 8 * 7 * 6, 32)), 32, 10), axis=1)
@@ -98,7 +105,7 @@ def long_sums(n):
 
 
 NETS = {'plain': (plain, IMAGE), 'residual': (residual, IMAGE), 'depthwise': (depthwise, IMAGE), 'concat': (concat, IMAGE),
-        'pools': (pools, IMAGE), 'gates': (gates, IMAGE), 'averages': (averages, IMAGE), 'classifier': (classifier, IMAGE),
+        'pools': (pools, IMAGE), 'gates': (gates, IMAGE), 'averages': (averages, IMAGE), 'upsampled': (upsampled, IMAGE), 'classifier': (classifier, IMAGE),
         'tokens': (tokens, (2, 5, 24)), 'long sums': (long_sums, (3, 1500))}
 
 
