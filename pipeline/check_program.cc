@@ -96,6 +96,15 @@ bool HasLargeWeights(const Graph& graph) {
   });
 }
 
+// Sums of two activations.
+bool HasResiduals(const Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
+    const auto* binary = std::get_if<Binary>(&node.op);
+    return binary != nullptr && binary->op == BinaryOp::kAdd &&
+           !graph.value(node.inputs[0]).is_constant() && !graph.value(node.inputs[1]).is_constant();
+  });
+}
+
 class Trials {
  public:
   Trials(const Deployment& deployment, const Dataset& samples,
@@ -177,6 +186,12 @@ class Trials {
   void TryMoreBits() {
     QuantizeOptions other = deployment_.options;
     if (other.profile.id != ProfileId::kTpu || other.activation_bits != 8) return;
+    if (other.residual_bits == 8 && HasResiduals(deployment_.floating)) {
+      other.residual_bits = 16;
+      Try(deployment_.table, other, {"--residual-bits 16", "", 0, 0, Grade::kNone});
+      if (IsGoodAlready()) return;
+      other.residual_bits = 8;
+    }
     other.activation_bits = 16;
     Try(deployment_.table, other, {"--activation-bits 16", "", 0, 0, Grade::kNone});
   }
