@@ -79,7 +79,7 @@ def test_a_useless_program_is_called_bad_and_says_what_to_do(tmp_path):
     assert 'next: --activation-bits 16 (' in warning
     wide = next(layer for layer in report['layers'] if layer['tensor'] == 'wide')
     assert wide['sqnr_db'] > 30 and wide['channels']['median_db'] < 10
-    assert [trial['options'] for trial in report['check']['trials']] == ['--activation-bits 16', '--weight-clipping mse', '--mode asymmetric']
+    assert [trial['options'] for trial in report['check']['trials']] == ['--activation-bits 16', '--mode asymmetric']
     assert report['check']['trials'][0]['grade'] == 'good'
 
 
