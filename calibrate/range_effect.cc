@@ -65,8 +65,13 @@ RangeEffect EffectOf(const TensorStatistics& statistics, const std::vector<EvenB
 }
 
 std::string ReasonOf(const TensorStatistics& statistics, const TensorRange& range) {
-  if (range.method == kKnownMethod)
-    return "bounds of the function, or all that was seen where that is far within";
+  if (range.method == kKnownMethod) {
+    // 1 is the bound of all such functions.
+    const bool seen =
+        range.threshold < 1 && range.low == statistics.min && range.high == statistics.max;
+    return seen ? "the whole observed range, far within the bounds of the function"
+                : "bounds of the function";
+  }
   if (statistics.count == 0) return "no values";
   if (statistics.min == 0 && statistics.max == 0) return "all values are zero";
   const float reach = std::max(std::abs(range.min), std::abs(range.max));
