@@ -77,7 +77,8 @@ struct Int16Table {
   S16Sums (*row_sums)(const int16_t* x, int64_t n) noexcept;
   // Adds a pixel's channels, and their squares, to the sums of each.
   void (*channel_sums)(const int16_t* x, int64_t count, int64_t* sums, int64_t* squares) noexcept;
-  // numerics::ScaleNormalized of Normalized(DifferenceInt16(n x[i] - center)), i < count.
+  // numerics::ScaleNormalized of Normalized(DifferenceInt16(n x[i] - center)), i < count; without
+  // halvings, and with centers and inverses for each, which a row of halvings has, too.
   void (*normalize)(const int16_t* x, int64_t count, const S16Normalize& row, int32_t* y) noexcept;
   void (*normalize_channels)(const int16_t* x, int64_t count, const S16Normalize& pixel,
                              int32_t* y) noexcept;

@@ -159,12 +159,23 @@ class RowNormalizeS16Step : public NormalizeS16Step {
     S16Normalize numbers = numbers_;
     numbers.center = Center(sums.sum);
     numbers.by = By(sums.sum, sums.squares);
+    const bool halved = numbers.halvings > 0;
+    int64_t centers[kS16Block], shifts[kS16Block];
+    int32_t inverses[kS16Block];
+    if (halved) {
+      std::fill_n(centers, kS16Block, numbers.center);
+      std::fill_n(shifts, kS16Block, int64_t{numbers.by.shift});
+      std::fill_n(inverses, kS16Block, numbers.by.inverse);
+      numbers.centers = centers;
+      numbers.shifts = shifts;
+      numbers.inverses = inverses;
+    }
     for (int64_t at = 0; at < n_; at += kS16Block) {
       const int64_t count = std::min(kS16Block, n_ - at);
       numbers.factors = numbers_.factors + at;
       numbers.offsets = numbers_.offsets + at;
       alignas(64) int32_t v[kS16Block];
-      loops_.normalize(x + at, count, numbers, v);
+      (halved ? loops_.normalize_channels : loops_.normalize)(x + at, count, numbers, v);
       dst_.Write(v, row * n_ + at, count);
     }
   }

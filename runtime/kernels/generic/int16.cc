@@ -164,41 +164,42 @@ template <int kTaps, bool kShifts>
   }
 }
 
-// Halved: n x - center needs more than 32 bits.
-template <bool kHalved, bool kChannels>
-[[gnu::always_inline]] inline void NormalizeEach(const int16_t* x, int64_t count,
+[[gnu::always_inline]] inline int32_t ScaledNormal(int32_t normal, int64_t i,
+                                                   const S16Normalize& r) {
+  const int64_t v = FloorShift(int64_t{normal} * int64_t{r.factors[i]} + r.offsets[i], r.rshift);
+  return static_cast<int32_t>(v < r.lo ? r.lo : v > r.hi ? r.hi : v);
+}
+
+// Rows without halvings.
+[[gnu::always_inline]] inline void NormalizeLoop(const int16_t* x, int64_t count,
                                                  const S16Normalize& row, int32_t* y) {
   const S16Normalize r = row;
-  const auto n = static_cast<int32_t>(r.n);  // at most 2^22
-  const int64_t half_unit = kHalved ? int64_t{1} << (r.halvings - 1) : 0;
+  const auto n = static_cast<int32_t>(r.n), center = static_cast<int32_t>(r.center);
+  const int32_t inverse = r.by.inverse, shift = r.by.shift;
+  const int64_t half = int64_t{1} << (shift - 1);
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t center = kChannels ? r.centers[i] : r.center;
-    int32_t difference = 0;
-    if constexpr (kHalved) {
-      const int64_t whole = int64_t{n} * int64_t{x[i]} - center;
-      difference = static_cast<int32_t>(FloorShift(whole + half_unit, r.halvings));
-    } else {
-      difference = n * x[i] - static_cast<int32_t>(center);
-    }
-    const int32_t inverse = kChannels ? r.inverses[i] : r.by.inverse;
-    const int64_t shift = kChannels ? r.shifts[i] : int64_t{r.by.shift};
-    const int64_t half = int64_t{1} << (shift - 1);
+    const int32_t difference = n * x[i] - center;
     const auto normal =
         static_cast<int32_t>(FloorShift(int64_t{difference} * int64_t{inverse} + half, shift));
-    const int64_t scaled = int64_t{normal} * int64_t{r.factors[i]} + r.offsets[i];
-    const int64_t v = FloorShift(scaled, r.rshift);
-    y[i] = static_cast<int32_t>(v < r.lo ? r.lo : v > r.hi ? r.hi : v);
+    y[i] = ScaledNormal(normal, i, r);
   }
 }
 
-template <bool kChannels>
-[[gnu::always_inline]] inline void NormalizeLoop(const int16_t* x, int64_t count,
-                                                 const S16Normalize& row, int32_t* y) {
-  if (row.halvings == 0)
-    NormalizeEach<false, kChannels>(x, count, row, y);
-  else
-    NormalizeEach<true, kChannels>(x, count, row, y);
+[[gnu::always_inline]] inline void NormalizeChannelsLoop(const int16_t* x, int64_t count,
+                                                         const S16Normalize& pixel, int32_t* y) {
+  const S16Normalize r = pixel;
+  const auto n = static_cast<int32_t>(r.n);  // at most 2^22
+  const int64_t half_unit = (int64_t{1} << r.halvings) >> 1;
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t whole = int64_t{n} * int64_t{x[i]} - r.centers[i];
+    const auto difference = static_cast<int32_t>(FloorShift(whole + half_unit, r.halvings));
+    const int64_t half = int64_t{1} << (r.shifts[i] - 1);
+    const auto normal = static_cast<int32_t>(
+        FloorShift(int64_t{difference} * int64_t{r.inverses[i]} + half, r.shifts[i]));
+    y[i] = ScaledNormal(normal, i, r);
+  }
 }
 
 [[gnu::always_inline]] inline void AddSumsLoop(const int32_t* from, int64_t n, int64_t* to) {
@@ -244,11 +245,11 @@ template <bool kChannels>
     }                                                                                              \
     __VA_ARGS__ static void Normalize(const int16_t* x, int64_t count, const S16Normalize& row,    \
                                       int32_t* y) noexcept {                                       \
-      NormalizeLoop<false>(x, count, row, y);                                                      \
+      NormalizeLoop(x, count, row, y);                                                             \
     }                                                                                              \
     __VA_ARGS__ static void NormalizeChannels(const int16_t* x, int64_t count,                     \
                                               const S16Normalize& pixel, int32_t* y) noexcept {    \
-      NormalizeLoop<true>(x, count, pixel, y);                                                     \
+      NormalizeChannelsLoop(x, count, pixel, y);                                                   \
     }                                                                                              \
     __VA_ARGS__ static void ChannelSums(const int16_t* x, int64_t count, int64_t* sums,            \
                                         int64_t* squares) noexcept {                               \
