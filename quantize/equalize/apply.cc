@@ -189,6 +189,7 @@ class Equalizer {
     const std::vector<int32_t> own = Exponents(input);
     if (own.empty()) return;
     std::vector<float> factors;
+    factors.reserve(own.size());
     for (const int32_t exponent : own) factors.push_back(std::ldexp(1.0f, -exponent));
     Value value = graph_.value(input);
     value.name = names_.Take(Cat(value.name, kEqualizedSuffix));

@@ -257,6 +257,7 @@ class Chooser {
       const ChannelRanges& measured = *Measured(product.x);
       const std::vector<int32_t>& channels = groups_.of_value[product.x.index()];
       std::vector<int32_t> own;
+      own.reserve(channels.size());
       for (const int32_t group : channels) own.push_back(of_others[static_cast<size_t>(group)]);
       const std::vector<double> excess = DeadWeightExcess(graph_, product, measured, own);
       for (size_t c = 0; c < excess.size(); ++c) {
