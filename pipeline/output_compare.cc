@@ -192,9 +192,13 @@ std::vector<OutputResult> CompareOutputs(const std::vector<OutputValues>& found,
   return results;
 }
 
+bool IsTold(const std::vector<OutputResult>& outputs) {
+  return !std::all_of(outputs.begin(), outputs.end(),
+                      [](const OutputResult& output) { return output.untold(); });
+}
+
 double Quality(const std::vector<OutputResult>& outputs) {
-  const bool told = !std::all_of(outputs.begin(), outputs.end(),
-                                 [](const OutputResult& output) { return output.untold(); });
+  const bool told = IsTold(outputs);
   double quality = kNothingLostDb;
   for (const OutputResult& output : outputs) {
     if (!output.floating) {

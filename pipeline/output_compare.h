@@ -73,6 +73,8 @@ std::vector<OutputResult> CompareOutputs(const std::vector<OutputValues>& found,
 
 // Quality of outputs that are equal, or of which every number is within a step.
 inline constexpr double kNothingLostDb = 200;
+// Whether the samples say what any of the outputs is worth.
+bool IsTold(const std::vector<OutputResult>& outputs);
 // What the outputs are worth, in dB: the lowest, of every output's SQNR and, unless it is one
 // number for each class, of its channels' median. Integers count by the share that is equal; what
 // is within a step does not count, unless there is no other and it is untold.

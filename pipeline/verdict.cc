@@ -86,9 +86,7 @@ Grade Judge(const std::vector<OutputResult>& outputs) {
     if (quality < kBadDb || lost || (wrong > 0 && 2 * wrong >= output.rows)) return Grade::kBad;
     if (quality < kGoodDb || 4 * wrong > output.rows) grade = Grade::kDoubtful;
   }
-  const bool told = !std::all_of(outputs.begin(), outputs.end(),
-                                 [](const OutputResult& output) { return output.untold(); });
-  return told ? grade : Grade::kDoubtful;
+  return IsTold(outputs) ? grade : Grade::kDoubtful;
 }
 
 Grade JudgeBoxes(const BoxAgreement& boxes) {
@@ -128,9 +126,7 @@ std::string CheckLine(const Verdict& verdict) {
 
 std::string WarningLine(const Verdict& verdict) {
   if (verdict.grade != Grade::kBad && verdict.grade != Grade::kDoubtful) return "";
-  const bool told = !std::all_of(verdict.outputs.begin(), verdict.outputs.end(),
-                                 [](const OutputResult& output) { return output.untold(); });
-  if (!told && !verdict.outputs.empty()) {
+  if (!verdict.outputs.empty() && !IsTold(verdict.outputs)) {
     return Cat(
         "warning: all numbers of the outputs are within a step of 8 bits, so these samples "
         "do not show what the program is worth: give others with --test-input, or, if they "

@@ -81,7 +81,8 @@ bool HasFilters(const Graph& graph, const Node& node) {
 // A sum or mean over kMany numbers or more.
 bool IsMeanOfMany(const Graph& graph, const Node& node) {
   const auto* reduce = std::get_if<Reduce>(&node.op);
-  if (reduce == nullptr || (reduce->op != ReduceOp::kMean && reduce->op != ReduceOp::kSum))
+  if (reduce == nullptr || (reduce->op != ReduceOp::kMean && reduce->op != ReduceOp::kSum &&
+                            reduce->op != ReduceOp::kSumSquare))
     return false;
   const int64_t results = NumElements(graph.value(node.outputs[0]).shape);
   return NumElements(graph.value(node.inputs[0]).shape) >= kMany * std::max<int64_t>(results, 1);

@@ -61,6 +61,14 @@ bool TakesScales(UnaryOp op) {
   }
 }
 
+// A model's input whose last dimension may be columns of a table or features, in units of their
+// own: such a one may be scaled, by a product before all else that reads it.
+bool HoldsColumns(const Graph& graph, ValueId input) {
+  const Value& value = graph.value(input);
+  return value.dtype == DType::kF32 && value.layout == Layout::kPlain && value.shape.size() >= 2 &&
+         value.shape.size() <= 3;
+}
+
 class Finder {
  public:
   Finder(const Graph& graph, EqualizeThrough through) : graph_(graph), through_(through) {
@@ -277,12 +285,6 @@ class Finder {
 };
 
 }  // namespace
-
-bool HoldsColumns(const Graph& graph, ValueId input) {
-  const Value& value = graph.value(input);
-  return value.dtype == DType::kF32 && value.layout == Layout::kPlain && value.shape.size() >= 2 &&
-         value.shape.size() <= 3;
-}
 
 ChannelGroups FindChannelGroups(const Graph& graph, EqualizeThrough through) {
   return Finder(graph, through).Find();

@@ -29,10 +29,6 @@ struct ChannelGroups {
   std::vector<bool> free;  // by group
 };
 
-// A model's input whose last dimension may be columns of a table or features, in units of their
-// own: such a one may be scaled, by a product before all else that reads it.
-bool HoldsColumns(const Graph& graph, ValueId input);
-
 // `graph`: after RunPasses. A tensor is free in all its channels or in none.
 ChannelGroups FindChannelGroups(const Graph& graph, EqualizeThrough through);
 
