@@ -582,6 +582,10 @@ TEST(Int16, NormalizeIsTheRealThing) {
         const long double v = numbers[at(i)];
         sum += v, squares += v * v;
       }
+      const auto exact_sum = static_cast<int64_t>(sum),
+                 exact_squares = static_cast<int64_t>(squares);
+      const numerics::InverseDeviation by = numerics::InvertInt16(
+          n, center ? exact_sum : 0, exact_squares, terms.epsilon, terms.shift);
       const auto together = static_cast<long double>(n);
       const long double mean = center ? sum / together : 0;
       const long double deviation =
@@ -592,6 +596,15 @@ TEST(Int16, NormalizeIsTheRealThing) {
             (numbers[at(i)] - mean) / deviation * static_cast<long double>(scales[j]) +
             static_cast<long double>(biases[j]);
         const long double held = std::clamp<long double>(real, limits.lo, limits.hi);
+        // The scalar arithmetic, to the last bit.
+        const int64_t whole = n * numbers[at(i)] - (center ? exact_sum : 0);
+        const int32_t normal = numerics::Normalized(
+            numerics::DifferenceInt16(whole, numerics::NormalizeHalvings(n)), by);
+        ASSERT_EQ(NumberAt(bytes, at(i), y.dtype),
+                  numerics::ScaleNormalized(normal, factors[j], offsets[j], rshift,
+                                            static_cast<int32_t>(limits.lo),
+                                            static_cast<int32_t>(limits.hi)))
+            << at(i);
         // 19 fraction bits of a normalized element, times a factor of up to 3 * 4096.
         ASSERT_LE(std::fabs(NumberAt(bytes, at(i), y.dtype) - held), 0.53L) << at(i);
       }
