@@ -105,7 +105,8 @@ RunPaths CalibrateArguments::Paths() const {
   if (equalize && equalize != "auto" && equalize != "weights" && equalize != "off")
     paths.AddInputs("--equalize", {*equalize});
   paths.outputs = {{"--statistics", statistics}, {"--picture", picture}, {"--report", report}};
-  if (!every_method() || output.empty()) paths.outputs.push_back({"--output", output});
+  if (!every_method() || output.empty() || output == "-")
+    paths.outputs.push_back({"--output", output});
   for (const Method one : every_method() && !output.empty() ? AllMethods() : std::vector<Method>{})
     paths.outputs.push_back({Cat("the table of --method ", Name(one)), TablePath(Name(one))});
   if (from_statistics.empty() && !output.empty())

@@ -33,6 +33,7 @@ DeployOptions OptionsOf(const ExportArguments& a, const ImportOptions& import) {
 }  // namespace
 
 int ExportCommand(const ExportArguments& a, const ImportOptions& import, bool json) {
+  CheckOutputName({"--output", a.output});
   const fs::path folder = a.output;
   std::optional<Graph> quantized;
   DeployEvents events;

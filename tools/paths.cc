@@ -99,7 +99,14 @@ std::vector<std::string> RunPaths::OutputFiles() const {
   return files;
 }
 
+void CheckOutputName(const NamedPath& output) {
+  RequireUsage(output.path != "-", output.option,
+               " -: nothing is written to the standard output; give the name of a file or folder "
+               "(./- for one of this name)");
+}
+
 void CheckPaths(const RunPaths& paths) {
+  for (const NamedPath& output : paths.outputs) CheckOutputName(output);
   for (auto output = paths.outputs.begin(); output != paths.outputs.end(); ++output) {
     if (output->path.empty()) continue;
     for (const NamedPath& input : paths.inputs) {

@@ -25,6 +25,10 @@ struct RunPaths {
   std::vector<std::string> OutputFiles() const;
 };
 
+// Throws UsageError for "-" as the name of an output: nothing is written to the standard output,
+// and a file of that name is hardly meant. CheckPaths asks it; folders ask it themselves.
+void CheckOutputName(const NamedPath& output);
+
 // Throws UsageError when an output is the same file as an input, a sample of a data set or another
 // output, however each is spelled or linked; then kIo when an output cannot be written.
 void CheckPaths(const RunPaths& paths);

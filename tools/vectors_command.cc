@@ -83,6 +83,7 @@ Sample ReadSample(const Program& program, const VectorsArguments& a) {
 }  // namespace
 
 int VectorsCommand(const VectorsArguments& a, bool json) {
+  CheckOutputName({"--output", a.output});
   const fs::path folder = a.output;
   RegisterFloatLibrary();
   const Program program = Program::Load(a.program);
