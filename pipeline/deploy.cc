@@ -17,6 +17,7 @@
 #include "interop/qdq_export.h"
 #include "pipeline/check_program.h"
 #include "pipeline/choose_integers.h"
+#include "pipeline/config_names.h"
 #include "pipeline/correction_samples.h"
 #include "pipeline/deploy_inputs.h"
 #include "pipeline/deploy_preprocess.h"
@@ -79,8 +80,13 @@ class Deployer {
     if (IsInteger()) {
       const bool keep_ranges = options_.profile == ProfileId::kOpenVino;
       const Profile profile{options_.profile.value_or(ProfileId::kTpu), Variant::kByTable};
+      if (options_.drop_residual_round) CheckFakeQuantize(imported);
       integers_ = TakeModelIntegers(std::move(imported), profile,
                                     {options_.drop_residual_round, keep_ranges});
+      if (options_.drop_residual_round && integers_.unrounded.empty())
+        Warn(
+            "--drop-residual-round: no FakeQuantize stands before an Add with another behind it; "
+            "nothing changes");
       imported = std::move(integers_.graph);
       if (integers_.with_own_steps) model_ = RunPasses(*std::move(integers_.with_own_steps));
     }
@@ -88,6 +94,7 @@ class Deployer {
     Tell(DeployStage::kPasses, floating_);
     CheckAgainstModel(options_, floating_);
     quantize_ = ReadQuantizeOptions(options_);
+    CheckFusedNames(imported, floating_, quantize_.config);
     for (const ValueId id : floating_.inputs) {
       const std::string& name = floating_.value(id).name;
       if (options_.input_type.Of(name) != DType::kF32) quantize_.integer_inputs.insert(name);

@@ -1,5 +1,7 @@
 #include "pipeline/deploy_inputs.h"
 
+#include <algorithm>
+
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "graph/passes/passes.h"
@@ -20,26 +22,25 @@ std::string HashOf(const std::string& text) {
 void CheckAgainstModel(const DeployOptions& options, const Graph& graph) {
   if (options.mode == DeployMode::kF32) return;
   if (HoldsQuantization(graph)) {
-    RequireUsage(!options.table.given(),
-                 "--calibration: the model holds its own quantization parameters "
-                 "(QuantizeLinear, DequantizeLinear, FakeQuantize); leave the table out");
-    RequireUsage(!options.scales.given(),
-                 "--scales: the model holds its own quantization parameters "
-                 "(QuantizeLinear, DequantizeLinear, FakeQuantize); leave the scales out");
-    RequireUsage(!AsksForCorrection(options.bias_correction),
-                 "--bias-correction: the model holds its own quantization parameters "
-                 "(QuantizeLinear, DequantizeLinear, FakeQuantize), its integer biases among them; "
-                 "leave it out");
-    RequireUsage(!options.automatic,
-                 "--auto: the model holds its own quantization parameters (QuantizeLinear, "
-                 "DequantizeLinear, FakeQuantize), which say what is in 8 bits; leave it out");
-    RequireUsage(!options.weights.asked(),
-                 "--weight-rounding and --weight-clipping: the model holds its own quantization "
-                 "parameters (QuantizeLinear, DequantizeLinear, FakeQuantize), its integer weights "
-                 "among them; leave them out");
-    RequireUsage(options.weight_bits == 8,
-                 "--weight-bits: the model holds its own quantization parameters (QuantizeLinear, "
-                 "DequantizeLinear, FakeQuantize), its integer weights among them; leave it out");
+    const auto refuse = [](bool given, const char* option, const char* why) {
+      RequireUsage(!given, option,
+                   ": the model holds its own quantization parameters (QuantizeLinear, "
+                   "DequantizeLinear, FakeQuantize)",
+                   why);
+    };
+    refuse(options.table.given(), "--calibration", "; leave the table out");
+    refuse(options.scales.given(), "--scales", "; leave the scales out");
+    refuse(AsksForCorrection(options.bias_correction), "--bias-correction",
+           ", its integer biases among them; leave it out");
+    refuse(options.automatic, "--auto", ", which say what is in 8 bits; leave it out");
+    refuse(options.weights.asked(), "--weight-rounding and --weight-clipping",
+           ", its integer weights among them; leave them out");
+    refuse(options.weight_bits != 8, "--weight-bits",
+           ", its integer weights among them; leave it out");
+    refuse(!options.correction_data.empty(), "--correction-data",
+           ", so that nothing is measured on samples; leave it out");
+    refuse(!options.shift_negative, "--shift-negative",
+           ", which say what has a sign; leave it out");
     return;
   }
   // Profile ascend may have its scales in --config; layers without stay in fp16.
@@ -49,6 +50,15 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph) {
       options.mode == DeployMode::kAsymmetric ? "asymmetric" : "symmetric",
       " needs --calibration TABLE.yaml (make one with model_calibrate), or --scales FILE of "
       "another tool");
+}
+
+void CheckFakeQuantize(const Graph& imported) {
+  const bool found =
+      std::any_of(imported.nodes().begin(), imported.nodes().end(),
+                  [](const Node& node) { return std::holds_alternative<FakeQuantize>(node.op); });
+  RequireUsage(found,
+               "--drop-residual-round is for models with FakeQuantize (OpenVINO, NNCF), this one "
+               "has none; leave it out");
 }
 
 QuantizeOptions ReadQuantizeOptions(const DeployOptions& options) {

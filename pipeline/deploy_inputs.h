@@ -15,6 +15,9 @@ namespace rshift {
 // What can only be said when the model is known. Throws UsageError.
 void CheckAgainstModel(const DeployOptions& options, const Graph& graph);
 
+// --drop-residual-round is about FakeQuantize. `imported`: before RunPasses. Throws UsageError.
+void CheckFakeQuantize(const Graph& imported);
+
 // Reads target and configuration.
 QuantizeOptions ReadQuantizeOptions(const DeployOptions& options);
 

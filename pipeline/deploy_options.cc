@@ -20,6 +20,8 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.bias_correction != BiasCorrectionMode::kAuto   ? "--bias-correction"
          : o.weights.rounding != WeightRounding::kAuto      ? "--weight-rounding"
          : o.weights.clipping != WeightClipping::kOff       ? "--weight-clipping"
+         : !o.correction_data.empty()                       ? "--correction-data"
+         : o.drop_residual_round                            ? "--drop-residual-round"
          : o.automatic                                      ? "--auto"
          : o.sensitivity                                    ? "--sensitivity"
          : o.emit_fakequantize                              ? "--emit-fakequantize"
@@ -60,9 +62,12 @@ void CheckOptions(const DeployOptions& o) {
                "--shift-negative is for --mode symmetric: asymmetric programs have zero points");
   RequireUsage(o.shift_negative || o.profile.value_or(ProfileId::kTpu) == ProfileId::kTpu,
                "--shift-negative is of profile tpu alone: leave it or --profile out");
-  const bool rounds = o.weights.asked() || (o.weights.rounding == WeightRounding::kAuto &&
+  // What is automatic is left out beside another tool's scales.
+  const bool may = !o.scales.given();
+  const bool rounds = o.weights.asked() || (may && o.weights.rounding == WeightRounding::kAuto &&
                                             o.profile != ProfileId::kAscend);
-  const bool corrects = o.bias_correction != BiasCorrectionMode::kOff || rounds || o.automatic;
+  const bool corrects = AsksForCorrection(o.bias_correction) || rounds || o.automatic ||
+                        (may && o.bias_correction == BiasCorrectionMode::kAuto);
   CheckSearch(o);
   RequireUsage(o.correction_samples >= 0, "--correction-samples ", o.correction_samples,
                ": expected 0 (all) or more");

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "calibrate/data/dataset.h"
+#include "pipeline/usage.h"
 
 namespace rshift {
 namespace {
@@ -258,7 +259,11 @@ DeployOptions DeployArguments::Options() const {
   if (!profile.empty()) options.profile = ParseProfile(profile);
   if (!variant.empty()) options.variant = ParseVariant(variant);
   options.activation_bits = activation_bits;
-  options.residual_bits = residual_bits;
+  RequireUsage(activation_bits == 8 || residual_bits.value_or(16) == 16,
+               "--residual-bits 8: with --activation-bits 16 sums of two activations have 16 bits "
+               "as every result has; leave it out, or give single layers activation_bits in "
+               "--config");
+  options.residual_bits = residual_bits.value_or(8);
   options.weight_bits = weight_bits;
   options.shift_negative = shift_negative == "on";
   options.config.path = config;

@@ -13,7 +13,8 @@ namespace rshift {
 
 struct DeployArguments {
   ModelArguments model;
-  int activation_bits = 8, residual_bits = 8, weight_bits = 8;
+  int activation_bits = 8, weight_bits = 8;
+  std::optional<int> residual_bits;  // default: 8, or 16 with activation_bits
   std::string shift_negative = "on";
   std::string calibration, scales, output, mode, profile, variant, config, target, tolerance;
   PreprocessArguments preprocess;
