@@ -138,8 +138,9 @@ ImportOptions ModelArguments::Import(const RunPaths& paths) const {
     const size_t colon = argument.rfind(':');
     RequireUsage(colon != std::string::npos && colon > 0, "--input-shape ", argument,
                  ": expected NAME:1x3x224x224");
-    options.input_shapes[argument.substr(0, colon)] =
-        ParseShape(argument.substr(colon + 1), argument);
+    const Shape shape = ParseShape(argument.substr(colon + 1), argument);
+    RequireUsage(options.input_shapes.emplace(argument.substr(0, colon), shape).second,
+                 "--input-shape ", argument, ": this input has a shape already; give one");
   }
   for (const std::string& argument : bindings) {
     const auto [name, path_of_array] = SplitNamedPath(argument);
@@ -147,7 +148,10 @@ ImportOptions ModelArguments::Import(const RunPaths& paths) const {
     NumpyArray array = ReadNpy(path_of_array);
     Value value{name, array.dtype, array.shape, Layout::kPlain, std::nullopt, nullptr};
     value.constant = MakeConstant(std::span<const uint8_t>(array.bytes));
-    options.bound_inputs[name] = std::move(value);
+    RequireUsage(!options.input_shapes.contains(name), "--input-shape of '", name,
+                 "': --bind gives it an array, whose shape it has; leave one out");
+    RequireUsage(options.bound_inputs.emplace(name, std::move(value)).second, "--bind ", argument,
+                 ": this input is bound already; give one array");
   }
   options.append = append;
   for (const std::string& text : append_map) {
@@ -159,6 +163,13 @@ ImportOptions ModelArguments::Import(const RunPaths& paths) const {
         "--append-map ", text, ": given twice");
   }
   return options;
+}
+
+std::string ModelArguments::OptionGiven() const {
+  return !input_shapes.empty() ? "--input-shape"
+         : !bindings.empty()   ? "--bind"
+         : !append.empty()     ? "--append"
+                               : "";
 }
 
 std::pair<std::string, std::string> SplitNamedPath(const std::string& text) {

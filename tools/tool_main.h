@@ -32,6 +32,8 @@ struct ModelArguments {
   // `paths.outputs` are the files this run writes: external data must be none of them.
   ImportOptions Import(const RunPaths& paths = {}) const;
   void AddTo(RunPaths& paths) const;
+  // An option of these that is given; "" for none. They are about models, not about programs.
+  std::string OptionGiven() const;
 };
 
 // An option whose text `parse` must take: its error is wrong usage.
