@@ -14,7 +14,7 @@ std::string Wanted(const TensorRecord& record) {
   if (!record.quantized) return "";
   return Cat(" ", Name(record.dtype), ", expected q of the number ", record.scale, " (q - ",
              record.zero_point,
-             "); a model whose own input is f32 takes the numbers "
+             "), which arrays must hold; a model whose own input is f32 takes the numbers "
              "themselves with model_deploy --input-type f32");
 }
 

@@ -42,6 +42,13 @@ std::map<std::string, std::string> NamedTypes(const std::map<std::string, std::s
   return types;
 }
 
+std::set<std::string> PixelInputs(const std::map<std::string, std::string>& meta) {
+  std::set<std::string> pixels;
+  std::istringstream lines(Get(meta, "pixel_inputs"));
+  for (std::string line; std::getline(lines, line);) pixels.insert(line);
+  return pixels;
+}
+
 }  // namespace
 
 InterfaceOptions ReadInterface(const ElementTypes& input, const ElementTypes& output,
@@ -72,10 +79,16 @@ void AddInterfaceMeta(const InterfaceOptions& options, std::map<std::string, std
   if (!names.empty()) (*meta)["pixel_inputs"] = names;
 }
 
+bool TakesOwnIntegers(const std::map<std::string, std::string>& meta, const std::string& input,
+                      DType dtype) {
+  const std::map<std::string, std::string> types = NamedTypes(meta, "input_types");
+  const auto own = types.find(input);
+  return (own == types.end() ? Get(meta, "input_type") : own->second) == Name(dtype) &&
+         !PixelInputs(meta).contains(input);
+}
+
 void KeepPixels(const std::map<std::string, std::string>& meta, Preprocess* preprocess) {
-  std::set<std::string> pixels;
-  std::istringstream lines(Get(meta, "pixel_inputs"));
-  for (std::string line; std::getline(lines, line);) pixels.insert(line);
+  const std::set<std::string> pixels = PixelInputs(meta);
   const std::map<std::string, std::string> types = NamedTypes(meta, "input_types");
   for (InputPreprocess& entry : preprocess->inputs) {
     const bool only = entry.name.empty() && pixels.size() == 1;

@@ -22,6 +22,10 @@ InterfaceOptions ReadInterface(const ElementTypes& input, const ElementTypes& ou
 // that take pixels, a line each. Nothing for f32.
 void AddInterfaceMeta(const InterfaceOptions& options, std::map<std::string, std::string>* meta);
 
+// Whether --input-type gave this input integers of its own scale: not pixels, nor the model's own.
+bool TakesOwnIntegers(const std::map<std::string, std::string>& meta, const std::string& input,
+                      DType dtype);
+
 // Takes mean and scale of those inputs out of the preprocessing: the program holds them. What is
 // left gives pixels, or pixels less 128 where the input is s8.
 void KeepPixels(const std::map<std::string, std::string>& meta, Preprocess* preprocess);

@@ -6,16 +6,27 @@
 #include "base/error.h"
 #include "pipeline/program_interface.h"
 #include "pipeline/tensor_view.h"
+#include "quantize/types.h"
 #include "tools/tool_main.h"
 
 namespace rshift {
 
 namespace {
 
+// Bytes of pixels, and those of a model that takes bytes itself, are what preprocessing gives.
+std::optional<InputIntegers> IntegersOf(const ProgramImage& image, const Binding& input) {
+  const TensorRecord& record = image.tensors[input.tensor];
+  const bool has_scale =
+      record.dtype == DType::kS16 || TakesOwnIntegers(image.meta, input.name, record.dtype);
+  if (!record.quantized || !has_scale) return {};
+  const IntType type{record.dtype, {record.scale, record.zero_point}};
+  return InputIntegers{record.scale, record.zero_point, type.qmin(), type.qmax()};
+}
+
 std::vector<InputSpec> SpecsOf(const ProgramImage& image) {
   std::vector<InputSpec> specs;
   for (const Binding& input : image.inputs)
-    specs.push_back({input.name, OnnxShape(image.tensors[input.tensor])});
+    specs.push_back({input.name, OnnxShape(image.tensors[input.tensor]), IntegersOf(image, input)});
   return specs;
 }
 

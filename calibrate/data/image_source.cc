@@ -8,6 +8,7 @@
 #include "calibrate/data/wav.h"
 #include "graph/sha256.h"
 #include "preprocess/apply_audio.h"
+#include "quantize/numerics/quantize.h"
 
 namespace rshift {
 namespace {
@@ -45,11 +46,21 @@ void NeedPreprocessOf(const std::string& path, const InputPlan& plan, const std:
                  "' takes images by its preprocessing; give images");
 }
 
+std::vector<float> ForInput(std::vector<float> values, const InputSpec& spec) {
+  if (!spec.integers) return values;
+  const InputIntegers& to = *spec.integers;
+  for (float& value : values)
+    value = static_cast<float>(
+        numerics::QuantizeValue(value, to.scale, to.zero_point, to.low, to.high));
+  return values;
+}
+
 std::vector<float> ReadSound(std::span<const uint8_t> file, const InputPlan& plan,
                              const std::string& where) {
   RSHIFT_REQUIRE(file.size() <= kMaxSoundBytes, ErrorCode::kInvalidInput, where, ": has ",
                  file.size(), " bytes, sounds have at most ", kMaxSoundBytes, "; cut it");
-  return ApplyAudio(*plan.preprocess, ReadWav(file, where), plan.spec.shape, where);
+  return ForInput(ApplyAudio(*plan.preprocess, ReadWav(file, where), plan.spec.shape, where),
+                  plan.spec);
 }
 
 namespace {
@@ -74,7 +85,9 @@ class FilesSource : public Source {
     const std::string& path = files_[static_cast<size_t>(index)].path;
     if (IsImageFile(path)) {
       const InputPreprocess& preprocess = *plan_.preprocess;
-      return Apply(preprocess, DecodeImage(path, preprocess.color), plan_.spec.shape, path);
+      return ForInput(
+          Apply(preprocess, DecodeImage(path, preprocess.color), plan_.spec.shape, path),
+          plan_.spec);
     }
     if (IsSoundFile(path)) {
       RegularFileSize(path);  // refuses devices and pipes
@@ -122,7 +135,7 @@ class IdxImages : public Source {
                width = static_cast<int>(images_.shape[2]);
     const std::span<const uint8_t> pixels = Stored(index);
     const Image image{height, width, 1, {pixels.begin(), pixels.end()}};
-    return Apply(*plan_.preprocess, image, plan_.spec.shape, where(index));
+    return ForInput(Apply(*plan_.preprocess, image, plan_.spec.shape, where(index)), plan_.spec);
   }
   std::string StoredSha256(int64_t index) const override { return Sha256Hex(Stored(index)); }
 

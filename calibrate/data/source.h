@@ -76,6 +76,8 @@ std::unique_ptr<Source> TarSource(const std::string& path, const InputPlan& plan
 const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& where);
 // Of an image or a sound by the name of its file; other files need none.
 void NeedPreprocessOf(const std::string& path, const InputPlan& plan, const std::string& where);
+// What preprocessing has made of a picture or a sound, as the input takes it.
+std::vector<float> ForInput(std::vector<float> values, const InputSpec& spec);
 // The values that a .wav file becomes.
 std::vector<float> ReadSound(std::span<const uint8_t> file, const InputPlan& plan,
                              const std::string& where);

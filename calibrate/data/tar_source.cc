@@ -67,8 +67,9 @@ class Shard : public Source {
     const std::string place = where(index);
     if (IsImageFile(member.path)) {
       const InputPreprocess& preprocess = *plan_.preprocess;
-      return Apply(preprocess, DecodeImage(member.bytes, preprocess.color, place), plan_.spec.shape,
-                   place);
+      return ForInput(Apply(preprocess, DecodeImage(member.bytes, preprocess.color, place),
+                            plan_.spec.shape, place),
+                      plan_.spec);
     }
     if (IsSoundFile(member.path)) return ReadSound(member.bytes, plan_, place);
     const NpyView array = ParseNpy(member.bytes, place);

@@ -93,6 +93,23 @@ def test_sixteen_bits_inside_are_sixteen_outside(tmp_path):
     assert "does not fit the input's integer type s16, expected q of the number" in str(refused)
 
 
+@pytest.mark.parametrize('flags', (('--input-type', 's8'), ('--activation-bits', '16', '--input-type', 's16')))
+def test_pictures_become_the_integers_of_an_input(flags, tmp_path):
+    """Preprocessing gives numbers: the program of integers is fed what that of numbers makes of them."""
+    model, table = two_inputs(tmp_path)
+    rng = np.random.default_rng(2)
+    pixels = rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    (tmp_path / 'photo.ppm').write_bytes(b'P6 8 8 255\n' + pixels.tobytes())
+    np.save(tmp_path / 'more.npy', np.zeros((1, 5), np.float32))
+    for name, types in (('f', flags[:-2]), ('i', (*flags, '--input-type', 'more=f32'))):
+        pipeline.deploy(model, tmp_path / f'{name}.rshift', mode='symmetric', table=table, extra=types)
+        pipeline.run('model_runner', tmp_path / f'{name}.rshift', '--input', f"image={tmp_path / 'photo.ppm'}", f"more={tmp_path / 'more.npy'}",
+                     '--preprocess', 'raw', '--mean', '100,120,140', '--scale', '0.02', '--output', tmp_path / f'{name}.npz')
+    assert types_of(tmp_path / 'i.rshift')[0] == flags[-1]
+    floats, integers = (pipeline.arrays_of(tmp_path / f'{name}.npz') for name in 'fi')
+    assert floats['r'].any() and np.array_equal(floats['r'], integers['r'])
+
+
 def test_sizes_that_do_not_fit_are_refused(tmp_path):
     model, table = two_inputs(tmp_path)
     common = (model, '--calibration', table, '--no-check', '-o', tmp_path / 'net.rshift')
