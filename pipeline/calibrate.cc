@@ -1,6 +1,7 @@
 #include "pipeline/calibrate.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -300,6 +301,11 @@ void CheckOptions(const CalibrateOptions& options) {
                       static_cast<int>(!options.data.empty()) +
                       static_cast<int>(!options.statistics.empty());
   RequireUsage(sources <= 1, "give one of a data set, samples in memory and statistics");
+  std::error_code ignored;
+  RequireUsage(ChoosesEqualization(options.equalize) || options.equalize == "off" ||
+                   std::filesystem::exists(options.equalize, ignored),
+               "--equalize ", options.equalize,
+               ": no such file, and none of auto, weights and off");
   RequireUsage(!options.skip_bad || options.data.empty(),
                "--skip-bad is for the files of a data set: samples in memory are read already");
   RequireUsage(options.threads >= 0, "--threads ", options.threads,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <functional>
 
 #include "base/error.h"
 #include "calibrate/data/presets.h"
@@ -109,6 +110,13 @@ void SetColor(const std::string& text, bool keeps_numbers, InputPreprocess& inpu
   const bool turns = color != Color::kGray && input.color != Color::kGray && keeps_numbers;
   for (std::vector<float>* numbers : {&input.mean, &input.scale}) {
     if (turns) std::reverse(numbers->begin(), numbers->end());
+    // One number is that of every channel, however many there are.
+    const bool same = std::adjacent_find(numbers->begin(), numbers->end(), std::not_equal_to<>()) ==
+                      numbers->end();
+    if (same && !numbers->empty()) numbers->resize(1);
+    RequireUsage(color != Color::kGray || !keeps_numbers || numbers->size() == 1, "--color gray: ",
+                 "the mean and scale that it changes are of three channels; give --mean and "
+                 "--scale of one");
   }
   std::reverse(input.fill.begin(), input.fill.end());
   input.color = color;

@@ -60,6 +60,7 @@ int Check(const CalibrateArguments& a) {
                "--check needs --dataset and --preprocess: a file, or one of ", PresetNames());
   RequireUsage(a.output.empty() && a.statistics.empty() && a.shard.empty(),
                "--check writes no table: leave --output, --statistics and --shard out");
+  RequireUsage(!a.equalize, "--check measures nothing to equalize: leave --equalize out");
   const RunPaths paths = a.Paths();
   CheckPaths(paths);
   RegisterFloatLibrary();

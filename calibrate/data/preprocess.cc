@@ -1,5 +1,6 @@
 #include "calibrate/data/preprocess.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -30,8 +31,8 @@ std::vector<float> ReadChannels(const YamlPart& part, const std::string& what, i
   std::vector<float> values;
   for (const auto& entry : part.node) values.push_back(ReadFloat({entry, part.where}, what));
   if (values.size() != 1 && values.size() != channels) {
-    FailAt(part, what, " has ", values.size(), " numbers, expected 1 or ", channels, ", one per ",
-           of_what);
+    FailAt(part, what, " has ", values.size(), " numbers, expected ",
+           channels == 1 ? "1" : Cat("1 or ", channels), ", one per ", of_what);
   }
   return values;
 }
@@ -123,6 +124,10 @@ InputPreprocess ReadInput(const YamlPart& part, size_t index) {
       if (!(x > 0)) FailAt(deviation, what, ".std is ", x, ", expected more than 0");
       x = 1.0f / x;
     }
+  }
+  if (std::all_of(input.scale.begin(), input.scale.end(), [](float x) { return x == 0; })) {
+    FailAt(Child(part, "scale", what), what,
+           ".scale is 0, which makes all values the same; expected another number");
   }
   return input;
 }
