@@ -1,5 +1,6 @@
 #include "tools/accuracy.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -16,6 +17,8 @@ std::vector<int> ParseTop(const std::string& text) {
     const bool digits = !part.empty() && part.size() < 7 &&
                         part.find_first_not_of("0123456789") == std::string::npos;
     RequireUsage(digits && std::stoi(part) > 0, "--top ", text, ": expected numbers such as 1,5");
+    RequireUsage(std::find(top.begin(), top.end(), std::stoi(part)) == top.end(), "--top ", text,
+                 ": ", part, " is given twice");
     top.push_back(std::stoi(part));
   }
   RequireUsage(!top.empty(), "--top: expected numbers such as 1,5");

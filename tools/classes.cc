@@ -24,6 +24,17 @@ bool HoldsClassScores(const Shape& shape) {
          NumElements(shape) > 1;
 }
 
+void RequireClassScores(const ProgramImage& image, int64_t batch, const std::string& asked) {
+  const Shape shape =
+      image.outputs.empty() ? Shape() : OnnxShape(image.tensors[image.outputs[0].tensor]);
+  Shape one = shape;
+  if (batch > 1) one[0] = 1;
+  // What the data cut is no list of classes.
+  RSHIFT_REQUIRE(HoldsClassScores(one) && !image.meta.contains(kOutputCutsKey),
+                 ErrorCode::kInvalidInput, asked, ": the program's first output is ",
+                 ToString(shape), ", expected one score per class, 1xCLASSES");
+}
+
 std::vector<std::string> ReadClassNames(const std::string& path, int64_t classes) {
   std::vector<std::string> names = ReadClassNames(path);
   RSHIFT_REQUIRE(static_cast<int64_t>(names.size()) == classes, ErrorCode::kInvalidInput, path,

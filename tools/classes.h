@@ -19,6 +19,9 @@ bool HoldsClassScores(const Shape& shape);
 // The name of each class, one per line of the file, from class 0; `classes`: how many there must
 // be.
 std::vector<std::string> ReadClassNames(const std::string& path, int64_t classes);
+// Throws kInvalidInput, beginning with `asked`, where output 0 is not that for each of `batch`
+// samples.
+void RequireClassScores(const ProgramImage& image, int64_t batch, const std::string& asked);
 
 struct RankedClass {
   int64_t index = 0;

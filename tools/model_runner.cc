@@ -219,6 +219,7 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
   if (!a.labels.empty()) {
     accuracy.emplace(ParseTop(a.top));
     const int64_t batch = BatchOf(program.image());
+    RequireClassScores(program.image(), batch, Cat("--labels ", a.labels));
     labels = ReadLabels(a.labels, *dataset, {.batch = batch, .names = a.names, .note = PrintNote});
     options.on_scores = [&, batch](int64_t place, const std::string& name,
                                    std::span<const float> scores) {
@@ -291,6 +292,8 @@ int Run(const Arguments& a) {
                "nothing to do: give --input X, --dataset PATH or --benchmark");
   RequireUsage((a.output.empty() && a.dump.empty()) || has_data || is_constant,
                "--output and --dump-tensors need --input or --dataset");
+  RequireUsage(!a.preprocess.given() || has_data,
+               "--preprocess and the flags beside it need --input or --dataset");
   RequireUsage(a.carry.empty() || has_data, "--carry needs --input or --dataset");
   RequireUsage(a.carry.empty() || (a.streams == 1 && a.shard.empty()),
                "--carry runs the samples one after the other: leave out --streams and --shard");

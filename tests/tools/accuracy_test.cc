@@ -31,7 +31,7 @@ TEST(AccuracyTest, RefusesLabelsOutsideTheClassesAndNanScores) {
 
 TEST(AccuracyTest, TopListIsStrict) {
   EXPECT_EQ(ParseTop("1,5"), (std::vector<int>{1, 5}));
-  for (const char* bad : {"", "0", "1,", "1,,5", "-1", "one", "99999999"}) {
+  for (const char* bad : {"", "0", "1,", "1,,5", "-1", "one", "1,5,1", "99999999"}) {
     EXPECT_THROW(ParseTop(bad), Error) << bad;
   }
 }
