@@ -81,6 +81,8 @@ Tolerance ParseTolerance(const std::string& text) {
   in >> tolerance.cosine >> comma >> tolerance.euclid;
   RequireUsage(!in.fail() && comma == ',' && in.peek() == std::char_traits<char>::eof(),
                "--tolerance ", text, ": expected COS,EUCLID, e.g. 0.99,0.90");
+  RequireUsage(std::fabs(tolerance.cosine) <= 1 && tolerance.euclid <= 1, "--tolerance ", text,
+               ": a cosine is -1 to 1, and a euclid similarity at most 1: nothing can reach that");
   return tolerance;
 }
 

@@ -12,6 +12,7 @@
 #include "pipeline/tensor_view.h"
 #include "tools/print.h"
 #include "tools/tool_commands.h"
+#include "tools/tool_main.h"
 
 namespace rshift {
 namespace {
@@ -27,14 +28,23 @@ using Arrays = std::map<std::string, NumpyArray>;
 // `used[i]` becomes true when exception i leaves out an array.
 Arrays ReadArrays(const std::string& path, const CompareArguments& arguments,
                   std::vector<bool>& used) {
-  Arrays arrays;
-  for (NumpyArray& array : ReadNpz(path)) {
+  const auto is_left_out = [&](const std::string& name) {
     bool left_out = false;
     for (size_t i = 0; i < arguments.exceptions.size(); ++i) {
-      if (!MatchesGlob(arguments.exceptions[i], array.name)) continue;
+      if (!MatchesGlob(arguments.exceptions[i], name)) continue;
       left_out = used[i] = true;
     }
-    if (!left_out) arrays[array.name] = std::move(array);
+    return left_out;
+  };
+  Arrays arrays;
+  std::vector<std::string> texts;
+  for (NumpyArray& array : ReadNpz(path, &texts)) {
+    if (!is_left_out(array.name)) arrays[array.name] = std::move(array);
+  }
+  for (const std::string& name : texts) {
+    if (!is_left_out(name))
+      PrintNote(Cat(path, ": '", name, "' holds text, which is not compared; --except '", name,
+                    "' where that is meant"));
   }
   return arrays;
 }

@@ -92,7 +92,9 @@ int ListRules(bool json) {
 
 int DiagnoseCommand(const DiagnoseArguments& a, const ModelArguments& model, bool json) {
   if (a.rules) {
-    RequireUsage(model.path.empty(), "--rules lists the rules: it takes no MODEL");
+    RequireUsage(model.path.empty() && model.OptionGiven().empty() && a.dataset.empty() &&
+                     a.labels.empty() && a.calibration.empty() && !a.preprocess.given(),
+                 "--rules lists the rules: it takes no MODEL and none of its options");
     return ListRules(json);
   }
   RequireUsage(!model.path.empty(), "MODEL is required");

@@ -22,11 +22,19 @@ bool IsProgramFile(const std::vector<uint8_t>& bytes) {
   return bytes.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), bytes.begin());
 }
 
+void RefuseModelOption(const std::string& file, const std::string& option) {
+  RequireUsage(option.empty(), option, ": ", file,
+               " is a program, in which that is settled; leave it out, or give a model");
+}
+
 namespace {
 
 nlohmann::json GraphOf(const GraphArguments& a, const ImportOptions& import) {
   const std::vector<uint8_t> bytes = ReadFile(a.file);
-  if (IsProgramFile(bytes)) return ProgramGraphJson(ReadContainer(bytes, a.file).image);
+  if (IsProgramFile(bytes)) {
+    RefuseModelOption(a.file, a.model_option);
+    return ProgramGraphJson(ReadContainer(bytes, a.file).image);
+  }
   const Graph graph = RunPasses(TakeModelIntegers(ImportOnnx(a.file, import), a.profile).graph);
   return ModelGraphJson(graph, MakePlan(graph, QuantizeConfig{}, a.profile));
 }

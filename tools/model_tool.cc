@@ -119,7 +119,8 @@ constexpr const char* kWeightsExamples =
 
 struct Arguments {
   ModelArguments model;
-  std::string file, other, limits, profile = "tpu";
+  std::string file, other, limits;
+  std::string profile;  // "": tpu
   CompareArguments compare;
   bool json = false, show = false;
   RequantizeArguments requantize;
@@ -166,9 +167,10 @@ void CheckCommand(const CLI::App& app) {
 
 int Run(CLI::App& app, const Arguments& a) {
   CheckCommand(app);
+  const Profile profile{a.profile.empty() ? ProfileId::kTpu : ParseProfile(a.profile)};
   const std::string command = app.get_subcommands().front()->get_name();
   if (command == "support") {
-    return SupportCommand(a.model.path, a.model.Import(), {ParseProfile(a.profile)}, a.json);
+    return SupportCommand(a.model.path, a.model.Import(), profile, a.json);
   }
   if (command == "info") return InfoCommand(a.file, a.json);
   if (command == "disasm") return DisasmCommand(a.file, a.json);
@@ -185,7 +187,9 @@ int Run(CLI::App& app, const Arguments& a) {
   if (command == "graph") {
     GraphArguments graph = a.graph;
     graph.file = a.model.path;
-    graph.profile = {ParseProfile(a.profile)};
+    graph.profile = profile;
+    graph.model_option = a.model.OptionGiven();
+    if (graph.model_option.empty() && !a.profile.empty()) graph.model_option = "--profile";
     return GraphCommand(graph, a.model.Import(), a.json);
   }
   if (command == "explain") {
@@ -199,6 +203,7 @@ int Run(CLI::App& app, const Arguments& a) {
   if (command == "weights") {
     WeightsArguments weights = a.weights;
     weights.file = a.model.path;
+    weights.model_option = a.model.OptionGiven();
     return WeightsCommand(weights, a.model.Import(), a.json);
   }
   if (command == "vectors") return VectorsCommand(a.vectors, a.json);

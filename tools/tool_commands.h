@@ -64,12 +64,14 @@ struct ExportArguments {
 int ExportCommand(const ExportArguments& arguments, const ImportOptions& import, bool json);
 
 struct GraphArguments {
-  std::string file;    // a .rshift program, or a model
-  std::string report;  // of model_deploy --report-json: figures for the nodes; may be empty
-  std::string output;  // an HTML page
-  Profile profile;     // of a model: what becomes integer
+  std::string file;          // a .rshift program, or a model
+  std::string report;        // of model_deploy --report-json: figures for the nodes; may be empty
+  std::string output;        // an HTML page
+  Profile profile;           // of a model: what becomes integer
+  std::string model_option;  // one that is given and that programs have no use for; "": none
 };
-// Throws UsageError where neither a page nor `json` is asked for.
+// Throws UsageError where neither a page nor `json` is asked for, and for an option about models
+// with a program.
 int GraphCommand(const GraphArguments& arguments, const ImportOptions& import, bool json);
 
 struct ExplainArguments {
@@ -101,9 +103,12 @@ int DiagnoseCommand(const DiagnoseArguments& arguments, const ModelArguments& mo
 bool IsProgramFile(const std::vector<uint8_t>& bytes);
 
 struct WeightsArguments {
-  std::string file;    // a .rshift program, or a model
-  std::string output;  // a folder for .npy files; may be empty
+  std::string file;          // a .rshift program, or a model
+  std::string output;        // a folder for .npy files; may be empty
+  std::string model_option;  // as of GraphArguments
 };
+// Throws UsageError for `option`, unless it is "": what `file` holds is no model.
+void RefuseModelOption(const std::string& file, const std::string& option);
 // Every constant: who reads it, shape, type, scales, range, shares of zeros and of the ends.
 int WeightsCommand(const WeightsArguments& arguments, const ImportOptions& import, bool json);
 

@@ -21,10 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<ConstantRow> ReadConstants(const std::string& file, const ImportOptions& import) {
-  if (!IsProgramFile(ReadFile(file))) return ConstantsOf(ImportModel({file}, import, PrintNote));
+std::vector<ConstantRow> ReadConstants(const WeightsArguments& a, const ImportOptions& import) {
+  if (!IsProgramFile(ReadFile(a.file)))
+    return ConstantsOf(ImportModel({a.file}, import, PrintNote));
+  RefuseModelOption(a.file, a.model_option);
   RegisterFloatLibrary();
-  return ConstantsOf(Program::Load(file, {.limits = Limits::None()}));
+  return ConstantsOf(Program::Load(a.file, {.limits = Limits::None()}));
 }
 
 // "00012_conv1.weights.npy": in the order of the table, so that no two are the same.
@@ -128,7 +130,8 @@ nlohmann::json ConstantJson(const ConstantRow& row, const std::string& file) {
 }  // namespace
 
 int WeightsCommand(const WeightsArguments& a, const ImportOptions& import, bool json) {
-  const std::vector<ConstantRow> rows = ReadConstants(a.file, import);
+  CheckOutputName({"--output", a.output});
+  const std::vector<ConstantRow> rows = ReadConstants(a, import);
   std::vector<std::string> files(rows.size());
   if (!a.output.empty()) {
     std::error_code failed;

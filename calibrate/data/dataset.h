@@ -26,17 +26,27 @@ struct NumpyArray {
   std::vector<uint8_t> bytes;
 };
 NumpyArray ReadNpy(const std::string& path);
-std::vector<NumpyArray> ReadNpz(const std::string& path);  // arrays of text are passed over
+// Arrays of text are passed over; `texts`, where given, gets their names. WriteNpz's own array of
+// the samples' names is none of them.
+std::vector<NumpyArray> ReadNpz(const std::string& path, std::vector<std::string>* texts = nullptr);
 void WriteNpy(const std::string& path, const NumpyArray& array);
 // The same bytes for the same arrays. With `sample_names`, one more array of that name holds them
 // as text, unless an array of yours has this name.
 void WriteNpz(const std::string& path, const std::vector<NumpyArray>& arrays,
               const std::vector<std::string>& sample_names = {});
 
-// What the model wants: a name and a static ONNX-order shape.
+// The integers of an input, [low, high], that stand for real numbers: scale * (q - zero_point).
+struct InputIntegers {
+  float scale = 1;
+  int32_t zero_point = 0, low = 0, high = 0;
+};
+
+// What the model wants: a name and a static ONNX-order shape. With `integers`, pictures and sounds,
+// whose preprocessing gives real numbers, become those; arrays are taken as they are.
 struct InputSpec {
   std::string name;
   Shape shape;
+  std::optional<InputIntegers> integers = {};
 };
 
 // One sample: an F32 array per model input, in ONNX order and shape.

@@ -84,8 +84,9 @@ void RequireUnpackedSize(zip_t* archive, uint64_t file_size, const std::string& 
   }
 }
 
-// None: an array of text.
-std::optional<NumpyArray> ReadArray(zip_t* archive, uint64_t index, const std::string& path) {
+// None: an array of text, whose name goes to `texts`.
+std::optional<NumpyArray> ReadArray(zip_t* archive, uint64_t index, const std::string& path,
+                                    std::vector<std::string>& texts) {
   zip_stat_t stat;
   zip_stat_init(&stat);
   const bool known = zip_stat_index(archive, index, 0, &stat) == 0 &&
@@ -101,15 +102,18 @@ std::optional<NumpyArray> ReadArray(zip_t* archive, uint64_t index, const std::s
   RSHIFT_REQUIRE(name.size() > 4 && name.ends_with(".npy"), ErrorCode::kInvalidInput, where,
                  ": not an array, expected names that end in .npy");
   const std::vector<uint8_t> bytes = ReadEntry(archive, index, stat, where);
-  if (IsTextNpy(bytes)) return std::nullopt;
-  const NpyView view = ParseNpy(bytes, where);
   name.resize(name.size() - 4);
+  if (IsTextNpy(bytes)) {
+    if (name != kSampleNames) texts.push_back(std::move(name));
+    return std::nullopt;
+  }
+  const NpyView view = ParseNpy(bytes, where);
   return NumpyArray{name, view.dtype, view.shape, {view.data.begin(), view.data.end()}};
 }
 
 }  // namespace
 
-std::vector<NumpyArray> ReadNpz(const std::string& path) {
+std::vector<NumpyArray> ReadNpz(const std::string& path, std::vector<std::string>* texts) {
   const uint64_t file_size = RegularFileSize(path);
   int code = 0;
   const std::unique_ptr<zip_t, Discard> archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
@@ -119,8 +123,11 @@ std::vector<NumpyArray> ReadNpz(const std::string& path) {
   const int64_t count = zip_get_num_entries(archive.get(), 0);
   std::vector<NumpyArray> arrays;
   std::set<std::string> names;
+  std::vector<std::string> passed_over;
+  std::vector<std::string>& no_numbers = texts == nullptr ? passed_over : *texts;
   for (int64_t i = 0; i < count; ++i) {
-    std::optional<NumpyArray> array = ReadArray(archive.get(), static_cast<uint64_t>(i), path);
+    std::optional<NumpyArray> array =
+        ReadArray(archive.get(), static_cast<uint64_t>(i), path, no_numbers);
     if (!array) continue;
     arrays.push_back(std::move(*array));
     RSHIFT_REQUIRE(names.insert(arrays.back().name).second, ErrorCode::kInvalidInput, path,
