@@ -143,6 +143,16 @@ std::vector<InputSpec> InputSpecs(const Graph& graph) {
   return specs;
 }
 
+bool PreparesSamples(const std::vector<std::string>& paths, const std::vector<InputSpec>& inputs,
+                     const Preprocess& preprocess) {
+  Preprocess other = preprocess;
+  for (InputPreprocess& input : other.inputs)
+    for (float& mean : input.mean) mean += 1;
+  const std::unique_ptr<Dataset> samples = OpenDataset(paths, inputs, preprocess);
+  return samples->size() == 0 ||
+         samples->Read(0).inputs != OpenDataset(paths, inputs, other)->Read(0).inputs;
+}
+
 bool PreprocessChoice::given() const {
   return !source.empty() || !mean.empty() || !scale.empty() || !color.empty() || !resize.empty() ||
          !crop.empty();

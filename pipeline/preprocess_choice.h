@@ -15,6 +15,10 @@ namespace rshift {
 // The inputs of a model as data sets know them.
 std::vector<InputSpec> InputSpecs(const Graph& graph);
 
+// Whether the first sample of a data set depends on a preprocessing: arrays are taken as they are.
+bool PreparesSamples(const std::vector<std::string>& paths, const std::vector<InputSpec>& inputs,
+                     const Preprocess& preprocess);
+
 // A preset or a file, and changes of it, in the words of the options of these names. All empty:
 // nothing is chosen.
 struct PreprocessChoice {

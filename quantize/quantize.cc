@@ -235,6 +235,20 @@ CalibrationTable UnclippedTable(CalibrationTable table) {
   return table;
 }
 
+// 16 bits are computed as profile tpu does: a node's own profile would be named and left out.
+void CheckOwnProfiles(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
+                      const QuantizeOptions& options) {
+  for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    const Profile own = ProfileOf(graph, node, options.config, options.profile);
+    const bool wide = types.int16[static_cast<size_t>(node.outputs[0].index())].quant.scale > 0;
+    RSHIFT_REQUIRE(own == options.profile || !wide || plan.forms[n] != NodeForm::kInteger,
+                   ErrorCode::kInvalidInput, "layer '", node.name, "' has profile ", Name(own.id),
+                   " by the configuration and a result of 16 bits, which profile tpu alone "
+                   "computes; leave its profile out, or the 16 bits");
+  }
+}
+
 QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table,
                                const QuantizeOptions& options) {
   if (ArithmeticOf(options.profile).HalfResults()) return QuantizeForAscend(graph, table, options);
@@ -263,6 +277,7 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
     RangeResult open = PropagateRanges(graph, UnclippedTable(table), range_options);
     ShareRecurrentRanges(graph, cells, range_options.fixed, &open);
     PlanInt16(graph, plan, open, options, cells, bound, products, &types, &int16_report);
+    CheckOwnProfiles(graph, plan, types, options);
   }
   FindSlopes(graph, plan, types, options, NodesOf(cells), &post_ops);
   std::set<size_t> others = NodesOf(cells);

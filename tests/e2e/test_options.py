@@ -131,6 +131,18 @@ def test_config_says_where_a_fused_layer_went(name, said, net, tmp_path):
     assert line.startswith(f"error: {tmp_path / 'c.yaml'}:3: ") and said in line, line
 
 
+@pytest.mark.parametrize('entry, options', (
+    ('{profile: tflite, activation_bits: 16}', ()), ('{profile: tflite}', ('--activation-bits', 16)),
+    ('{profile: onnxruntime}', ('--residual-bits', 16))))
+def test_sixteen_bits_and_another_profile_of_a_layer(entry, options, net, tmp_path):
+    """It was computed as tpu does, and the program said otherwise."""
+    (tmp_path / 'c.yaml').write_text(f'layers:\n  conv2: {entry}\n', encoding='utf-8')
+    deploy = ('model_deploy', net / 'net.onnx', '--calibration', net / 't.yaml', '-o', tmp_path / 'p', '--no-check', '--config', tmp_path / 'c.yaml')
+    done = pipeline.call(*deploy, *options)
+    assert done.returncode == 1 and "layer 'conv2' has profile" in done.stderr and 'a result of 16 bits' in done.stderr
+    assert not (tmp_path / 'p').exists()
+
+
 def test_options_about_models_are_refused_of_programs(net, tmp_path):
     options = (('--input-shape', 'x:1x3x8x8'), ('--bind', f"x={net / 'one.npy'}"), ('--append', net / 'open.onnx'))
     for command, some in (('weights', options), ('graph', (*options, ('--profile', 'tflite')))):
@@ -181,6 +193,13 @@ def test_preprocessing_without_data_is_refused(net):
 def test_check_of_preprocessing_equalizes_nothing(net):
     assert '--check measures nothing to equalize' in refused(
         'model_calibrate', net / 'net.onnx', '--dataset', net / 'x.npy', '--preprocess', 'raw', '--check', '--equalize', 'off')
+
+
+def test_arrays_are_not_preprocessed(net):
+    raw = ('--preprocess', 'raw', '--dataset', net / 'x.npy')
+    assert '--check: the samples are arrays, which are taken as they are' in refused('model_calibrate', net / 'net.onnx', '--check', *raw, code=1)
+    done = pipeline.call('model_runner', net / 'net.rshift', *raw)
+    assert done.returncode == 0 and done.stderr == 'note: the preprocessing that is given changes nothing: arrays are taken as they are\n'
 
 
 def test_words_of_calibration_and_preprocessing(net, tmp_path):
