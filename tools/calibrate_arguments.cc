@@ -22,11 +22,11 @@ void CalibrateArguments::AddTo(CLI::App& app) {
   for (CLI::Option* option : preprocess.AddTo(app, "how images become the input; recorded"))
     option->excludes(from);
   app.add_option("--samples", samples, "how many samples; 0 = all (default 100)")
-      ->check(TakenBy([](const std::string& text) {
-        RequireUsage(!text.starts_with("-"), "expected 0 or more, found ", text);
-      }))
+      ->check(NotNegative())
       ->excludes(from);
-  app.add_option("--seed", seed, "which samples are chosen (default 0)")->excludes(from);
+  app.add_option("--seed", seed, "which samples are chosen (default 0)")
+      ->check(NotNegative())
+      ->excludes(from);
   auto* skip =
       app.add_flag(
              "--skip-bad", skip_bad,

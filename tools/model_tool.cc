@@ -281,10 +281,7 @@ void AddVectors(CLI::App& app, Arguments& a) {
   command->add_option("program", a.vectors.program, "a .rshift program")->required();
   command->add_option("--input", a.vectors.input, "the sample, as model_runner --input takes it");
   command->add_option("--sample", a.vectors.sample, "which one of --input (default 0)")
-      ->check(TakenBy([](const std::string& text) {
-        RSHIFT_REQUIRE(!text.starts_with('-'), ErrorCode::kInvalidInput, text,
-                       ": expected 0 or more");
-      }));
+      ->check(NotNegative());
   command->add_option("-o,--output", a.vectors.output, "the folder to write into")->required();
 }
 
@@ -348,7 +345,8 @@ void AddDiagnose(CLI::App& app, Arguments& a) {
   command->add_option("--mode", d.mode, "symmetric | asymmetric (default symmetric)")
       ->check(CLI::IsMember({"symmetric", "asymmetric"}));
   command->add_option("--samples", d.samples, "how many samples (default 32)");
-  command->add_option("--seed", d.seed, "which samples are chosen (default 0)");
+  command->add_option("--seed", d.seed, "which samples are chosen (default 0)")
+      ->check(NotNegative());
   command->add_option("--threads", d.threads, "samples in parallel (default: all cores)")
       ->check(CLI::Range(1, kMaxThreads));
   command->add_flag("--strict", d.strict, "exit code 1 when anything is found");

@@ -51,6 +51,14 @@ CLI::Validator TakenBy(Parse parse) {
       "");
 }
 
+// For unsigned numbers, of which the parser takes -1 for the largest.
+inline CLI::Validator NotNegative() {
+  return TakenBy([](const std::string& text) {
+    RSHIFT_REQUIRE(!text.starts_with("-"), ErrorCode::kInvalidInput, "expected 0 or more, found ",
+                   text);
+  });
+}
+
 constexpr int kMaxThreads = 1024;  // what the runtime takes
 
 // "NAME=path" -> {NAME, path}; a plain path -> {"", path}. A file that exists under the whole text

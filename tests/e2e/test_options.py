@@ -195,6 +195,12 @@ def test_check_of_preprocessing_equalizes_nothing(net):
         'model_calibrate', net / 'net.onnx', '--dataset', net / 'x.npy', '--preprocess', 'raw', '--check', '--equalize', 'off')
 
 
+def test_seeds_are_not_negative(net, tmp_path):
+    for tool, extra in (('model_calibrate', ('-o', tmp_path / 't.yaml')), ('model_tool', ())):
+        words = (*(('diagnose',) if tool == 'model_tool' else ()), net / 'net.onnx', '--dataset', net / 'x.npy', '--seed', '-3', *extra)
+        assert 'expected 0 or more, found -3' in refused(tool, *words)
+
+
 def test_arrays_are_not_preprocessed(net):
     raw = ('--preprocess', 'raw', '--dataset', net / 'x.npy')
     assert '--check: the samples are arrays, which are taken as they are' in refused('model_calibrate', net / 'net.onnx', '--check', *raw, code=1)
