@@ -66,7 +66,8 @@ std::unique_ptr<Dataset> LeaveOutBad(std::unique_ptr<Dataset> dataset,
 Equalization EqualizationOfTable(const std::string& path, const Graph& graph) {
   CalibrationTable table = ReadTable(ReadSmallText(path), path);
   RSHIFT_REQUIRE(table.model_sha256 == graph.sha256, ErrorCode::kInvalidInput, path,
-                 ": --equalize takes a table of the same model, this one was made from another");
+                 ": made from another model; give a table of this one, or none (model_calibrate "
+                 "--equalize, model_tool diagnose --calibration)");
   return std::move(table.equalization);
 }
 

@@ -167,6 +167,12 @@ def test_compare_says_which_arrays_hold_text(tmp_path):
         refused('model_tool', 'compare', tmp_path / 'a.npz', tmp_path / 'b.npz', '--tolerance', tolerance)
 
 
+def test_table_of_another_model_is_named_by_its_file(net, tmp_path):
+    pipeline.calibrate(net / 'open.onnx', net / 'x.npy', tmp_path / 'o.yaml', extra=('--input-shape', 'x:1x3x8x8'))
+    done = pipeline.call('model_tool', 'diagnose', net / 'net.onnx', '--dataset', net / 'x.npy', '--calibration', tmp_path / 'o.yaml')
+    assert done.returncode == 1 and f"error: {tmp_path / 'o.yaml'}: made from another model; give a table of this one" in done.stderr
+
+
 def test_rules_of_diagnose_take_nothing_else(net):
     for words in ((net / 'net.onnx',), ('--dataset', net / 'x.npy'), ('--mean', '3'), ('--labels', 'l.txt')):
         assert '--rules lists the rules' in refused('model_tool', 'diagnose', '--rules', *words)
