@@ -33,13 +33,14 @@ using Op = std::variant<
     // integer
     Quantize, Dequantize, Requantize, QConv, QConvTranspose, QMatMul, isa::Add, isa::AddFloat,
     isa::AddShifted, isa::AddFma, isa::AddScaled, isa::Mul, isa::BatchedMatMul, isa::Extremum, QDiv,
-    QBinaryTable, isa::AveragePool, QSoftmax, QNormalize, isa::LeakyRelu, QPRelu, QTable,
-    QChannelTables, QResize, QResizeLinear, isa::L2Normalize, DynamicRange, DynamicQuantize,
+    isa::Product, QBinaryTable, isa::AveragePool, QSoftmax, QNormalize, isa::LeakyRelu, QPRelu,
+    QTable, QChannelTables, QResize, QResizeLinear, isa::L2Normalize, DynamicRange, DynamicQuantize,
     DynamicConv, DynamicMatMul, QLstmCell, QGruCell, QGatedOutput,
     // of 16 bits
     isa::RequantizeS16, QConvS16, QMatMulS16, isa::AddS16, isa::MulS16, QTableS16,
     isa::AveragePoolS16, QNormalizeS16, isa::AddShiftedS16, QSoftmaxS16, isa::ExtremumS16,
-    isa::BatchedMatMulS16, QQuotientSoftmaxS16, QChannelTablesS16, QResizeS16, isa::DivS16>;
+    isa::BatchedMatMulS16, QQuotientSoftmaxS16, QChannelTablesS16, QResizeS16, isa::DivS16,
+    isa::CompareS16, isa::ModS16, QPowS16>;
 
 // "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
 const char* OpName(const Op& op);

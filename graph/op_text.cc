@@ -303,6 +303,9 @@ std::string Attributes(const QResizeLinear& o) {
          FingerprintText(o.taps);
 }
 std::string Attributes(const isa::L2Normalize&) { return ""; }
+std::string Attributes(const isa::Product& o) {
+  return Shift("multiplier", o.words) + Text(o.clamp);
+}
 
 std::string Attributes(const QSoftmax& o) {
   return Attribute("arithmetic", static_cast<int64_t>(o.arithmetic)) + Text(o.clamp);
@@ -355,6 +358,17 @@ std::string Attributes(const isa::MulS16& o) {
 }
 std::string Attributes(const isa::DivS16& o) {
   return Shift("multiplier", o.words) + Text(o.clamp);
+}
+std::string Attributes(const isa::CompareS16& o) {
+  return Cat(" ", Name(o.op)) + Attribute("factor_a", o.factor) + Attribute("factor_b", o.factor2);
+}
+std::string Attributes(const isa::ModS16& o) {
+  return Attribute("factor_a", o.factor) + Attribute("factor_b", o.factor2) +
+         Shift("multiplier", o.words) + Text(o.clamp);
+}
+std::string Attributes(const QPowS16& o) {
+  return Shift("multiplier", o.words) + Attribute("log_a", o.log_src) +
+         Attribute("log_y", o.log_dst) + " table=#" + FingerprintText(o.entries) + Text(o.clamp);
 }
 std::string Attributes(const isa::AddShiftedS16& o) {
   return Attribute("left_shift", int64_t{o.left_shift}) + Shift("a", o.words) +

@@ -114,6 +114,12 @@ enum class Opcode : uint8_t {
   kDivS16 = 87,
   // --- F32, as those from 40 on ---
   kTopK = 88,
+  // --- 16-bit integers ---
+  kCompareS16 = 89,
+  kModS16 = 90,
+  kPowS16 = 91,
+  // --- integer, as those from 1 on ---
+  kProduct = 92,
 };
 
 enum class Field : uint8_t {

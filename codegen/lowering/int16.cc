@@ -96,4 +96,10 @@ void Lower(LoweringContext& context, const Node& node, const QQuotientSoftmaxS16
   context.Emit(node, command);
 }
 
+void Lower(LoweringContext& context, const Node& node, const QPowS16& op) {
+  auto command = Bound<isa::PowS16>(context, node, op);
+  command.table = context.AddNumbers(node.name + ".table", DType::kBytes, op.entries);
+  context.Emit(node, command);
+}
+
 }  // namespace rshift::lowering

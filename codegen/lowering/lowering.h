@@ -54,6 +54,7 @@ void Lower(LoweringContext& context, const Node& node, const QChannelTablesS16& 
 void Lower(LoweringContext& context, const Node& node, const QResizeS16& op);
 void Lower(LoweringContext& context, const Node& node, const QSoftmaxS16& op);
 void Lower(LoweringContext& context, const Node& node, const QQuotientSoftmaxS16& op);
+void Lower(LoweringContext& context, const Node& node, const QPowS16& op);
 // reduce.cc
 void Lower(LoweringContext& context, const Node& node, const Reduce& op);
 void Lower(LoweringContext& context, const Node& node, const ArgMax& op);

@@ -155,6 +155,11 @@ struct QQuotientSoftmaxS16 : isa::QuotientSoftmaxS16 {
   std::vector<int32_t> entries;
 };
 
+// The command's table.
+struct QPowS16 : isa::PowS16 {
+  std::vector<int32_t> entries;
+};
+
 // As QNormalize.
 struct QNormalizeS16 : isa::NormalizeS16 {
   std::vector<int32_t> row_factors;

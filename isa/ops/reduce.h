@@ -24,6 +24,27 @@ struct ReduceF32 {
   }
 };
 
+// LiteRT's product of rows: numerics::ScaledProduct (quantize/numerics/tflite.h).
+struct Product {
+  RSHIFT_COMMAND(kProduct, "product", kInteger,
+                 "src [outer, n, 1, inner] of s8, u8 or s16 to dst [outer, 1, 1, inner] of its "
+                 "type: p = src - Z of the first row; for each row behind it p = p * (src - Z) * "
+                 "multiplier >> rshift, held to 32 bits; then (p * multiplier >> rshift) + Zdst, "
+                 "clamped",
+                 .buffers = BufferForm::kNone, .element_ns = 20)
+
+  RequantWords words;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Int(Field::kMultiplier, 0, 32767), c.words.multiplier);
+    visit(Int(Field::kRshift, 0, 46), c.words.rshift);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
 struct ArgMax {
   RSHIFT_COMMAND(kArgMax, "argmax", kFloat,
                  "index on axis as s64; flags 1: minimum, 2: the last of equals",

@@ -6,8 +6,12 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
+#include "base/portable_math.h"
 #include "quantize/numerics/int16.h"
+#include "quantize/numerics/int16_pairs.h"
 #include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/normalize_terms.h"
 #include "quantize/numerics/qparams.h"
@@ -90,6 +94,83 @@ inline int32_t InterpolatedEntry(double units) {
   if (scaled >= kMost) return kLargestTableEntry;
   if (scaled <= -kMost) return -kLargestTableEntry;
   return static_cast<int32_t>(RoundHalfEven(scaled));
+}
+
+// --- two tensors (int16_pairs.h) ---
+
+// Scales as integers of one unit: S_a = a 2^exponent and S_b = b 2^exponent, exactly where their
+// exponents differ by at most `most_shift`; else the larger one is held there.
+struct UnitFactors {
+  int64_t a = 1, b = 1;
+  int exponent = 0;
+};
+
+inline UnitFactors UnitFactorsOf(float scale_a, float scale_b, int32_t most_shift) {
+  const auto split = [](float scale, int* exponent) {
+    const double mantissa = std::frexp(static_cast<double>(scale), exponent);
+    *exponent -= 24;
+    return static_cast<int64_t>(std::ldexp(mantissa, 24));
+  };
+  int exponent_a = 0, exponent_b = 0;
+  UnitFactors factors;
+  factors.a = split(scale_a, &exponent_a);
+  factors.b = split(scale_b, &exponent_b);
+  factors.exponent = std::min(exponent_a, exponent_b);
+  factors.a <<= std::min(exponent_a - factors.exponent, most_shift);
+  factors.b <<= std::min(exponent_b - factors.exponent, most_shift);
+  return factors;
+}
+
+// Of a remainder in units of 2^exponent: 2^exponent / S_y with 31 bits. From 2^31 on every
+// remainder but 0 saturates; where rshift would be above kMostModRshift each rounds to 0.
+inline RequantWords ModWords(int exponent, float scale_y) {
+  int bits = 0;
+  const double mantissa = std::frexp(1 / static_cast<double>(scale_y), &bits);
+  auto multiplier = static_cast<int64_t>(std::floor(std::ldexp(mantissa, 31) + 0.5));
+  int rshift = 31 - bits - exponent;
+  if (multiplier == int64_t{1} << 31) {
+    multiplier >>= 1;
+    --rshift;
+  }
+  if (rshift < 0) return {INT32_MAX, 0};
+  if (rshift > kMostModRshift) return {};
+  return {static_cast<int32_t>(multiplier), rshift};
+}
+
+// S_b exactly, where its last bit is worth 2^-kMostModRshift to 1; 0 below.
+inline PowWords PowWordsOf(float scale_a, float scale_b, float scale_y) {
+  const auto log = [](float scale) {
+    const double bits = portable::Log2(static_cast<double>(scale)) * PowerOfTwo(kPowFraction);
+    return static_cast<int64_t>(RoundHalfEven(bits));
+  };
+  PowWords words{0, 0, log(scale_a), log(scale_y)};
+  int exponent = 0;
+  const double mantissa = std::frexp(static_cast<double>(scale_b), &exponent);
+  auto multiplier = static_cast<int32_t>(std::ldexp(mantissa, 24));
+  int32_t rshift = 24 - exponent;
+  for (; multiplier % 2 == 0 && rshift > 0; --rshift) multiplier /= 2;
+  if (rshift < 0) return {(1 << 24) - 1, 0, words.log_a, words.log_y};
+  if (rshift > kMostModRshift) return words;
+  words.multiplier = multiplier;
+  words.rshift = rshift;
+  return words;
+}
+
+// log2(1 + i / kPowLogSteps), then 2^(i / 256) and 2^(i / 65536).
+inline std::vector<int32_t> PowTable() {
+  std::vector<int32_t> table;
+  table.reserve(kPowEntries);
+  for (int32_t i = 0; i <= kPowLogSteps; ++i) {
+    const double log = portable::Log2(1.0 + static_cast<double>(i) / kPowLogSteps);
+    table.push_back(static_cast<int32_t>(RoundHalfEven(log * PowerOfTwo(kPowFraction))));
+  }
+  for (const double step : {256.0, 65536.0}) {
+    for (int32_t i = 0; i < kPowExpSteps; ++i) {
+      const double power = portable::Exp(static_cast<double>(i) / step * 0.69314718055994530942);
+      table.push_back(static_cast<int32_t>(RoundHalfEven(power * PowerOfTwo(kPowExpFraction))));
+    }
+  }
+  return table;
 }
 
 }  // namespace rshift::numerics

@@ -36,6 +36,11 @@ inline constexpr float OrtGlobalPoolScale(float scale_x, float scale_y, int64_t 
   return scale_x / unit;
 }
 
+// From this scale on the greatest entry below times floor(1 / Sy) fits binary32: units up to n e^5.
+inline float OrtLeastSoftmaxScale(int64_t n) {
+  return static_cast<float>(1.0 / (148.0 * static_cast<double>(n)));
+}
+
 // QLinearSoftmax over n elements: entry d is exp((bit_shift - d) * S), d = max - x; bit_shift * S =
 // ln(FLT_MAX / n) - 5 keeps the sum of n of them finite. binary64, then rounded to binary32.
 inline std::array<float, 256> OrtSoftmaxTable(float scale_x, int64_t n) {

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "isa/attributes.h"
 #include "quantize/numerics/logarithm.h"
@@ -94,7 +95,8 @@ inline constexpr int32_t LogSoftmaxFloatTable(int32_t x, const LogSoftmaxRowTerm
   return RoundToByteBy(RealRounding::kAway, v, zero, lo, hi);
 }
 
-// units = floor(1 / Sy): (entry * units) / sum to even, + zero.
+// units = floor(1 / Sy): (entry * units) / sum to even, + zero. A product beyond binary32 gives
+// zero: ONNX Runtime makes an integer of infinity, whose low bits are 0.
 inline constexpr float SoftmaxUnits(float scale_y) {
   const float units = 1.0f / scale_y;
   if (!(units < 8388608.0f)) return units;  // an integer already, or infinite
@@ -103,6 +105,7 @@ inline constexpr float SoftmaxUnits(float scale_y) {
 inline constexpr int32_t SoftmaxFloatQuotient(float entry, float units, float sum, int32_t zero,
                                               int32_t lo, int32_t hi) {
   const float product = entry * units;
+  if (product > std::numeric_limits<float>::max()) return Clamp(zero, lo, hi);
   return RoundToByte(product / sum, zero, lo, hi);
 }
 

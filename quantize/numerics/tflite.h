@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/portable_math.h"
 #include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
@@ -20,6 +21,25 @@ namespace rshift::numerics {
 inline constexpr double TfLiteScaleProduct(float scale_x, float scale_w, float scale_y) {
   const float product = scale_x * scale_w;
   return static_cast<double>(product) / static_cast<double>(scale_y);
+}
+
+// --- ReduceProd: one factor after the other, rescaled ---
+
+// p v Multiplier / 2^rshift, ties upwards: LiteRT's requantization of 64 bits, Multiplier < 2^15,
+// |v| <= 2^15. Where LiteRT leaves 32 bits, which it does not define, they are held.
+inline constexpr int32_t ScaledProduct(int32_t p, int32_t v, RequantWords words) {
+  const int64_t product = int64_t{p} * v * words.multiplier;
+  return Clamp(ShiftRightRounded(product, words.rshift), INT32_MIN, INT32_MAX);
+}
+
+// Of n factors: S_x / S_y^(1/n), 15 bits. 2^15 and more is held below.
+inline RequantWords TfLiteProductWords(float scale_x, float scale_y, int64_t n) {
+  const double root = portable::Pow(static_cast<double>(scale_y), 1.0 / static_cast<double>(n));
+  const RequantWords whole = TfLiteMultiplier(static_cast<double>(scale_x) / root);
+  if (whole.multiplier == 0) return {};
+  const int32_t reduced =
+      whole.multiplier < 0x7fff0000 ? (whole.multiplier + (1 << 15)) >> 16 : 0x7fff;
+  return {reduced, whole.rshift < 17 ? 0 : whole.rshift - 16};
 }
 
 // --- Add: u = rescale((a - Za) << 20, a) + rescale((b - Zb) << 20, b), y = rescale(u, y) + Zy

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "graph/conv_or_matmul.h"
 #include "quantize/numerics/accumulator.h"
 #include "quantize/numerics/int16.h"
 #include "quantize/numerics/softmax_int16.h"
@@ -129,9 +130,8 @@ bool ReadsNonFinite(const Graph& graph, const Node& node) {
 std::string WhyNotInt16Form(const Graph& graph, const Node& node, const IntType& x) {
   if (!HasInt16Form(graph, node)) return "it has no 16-bit form";
   if (ReadsNonFinite(graph, node)) return "a constant holds numbers that are not finite";
-  const bool product = std::holds_alternative<Conv>(node.op) ||
-                       std::holds_alternative<ConvTranspose>(node.op) ||
-                       (std::holds_alternative<MatMul>(node.op) && HasWeights(graph, node));
+  const bool product = IsConvOrMatMul(node.op) &&
+                       (!std::holds_alternative<MatMul>(node.op) || HasWeights(graph, node));
   return product ? WhyNotScaledProduct(graph, node, x) : "";
 }
 
@@ -206,6 +206,7 @@ std::string WhyNotReduce(const Graph& graph, const Node& node, const Reduce& op,
                          const IntType& y) {
   if (op.op == ReduceOp::kMax || op.op == ReduceOp::kMin)
     return x == y ? "" : "LiteRT compares 16-bit integers without changing their scale";
+  if (op.op == ReduceOp::kProd) return "";
   if (op.op != ReduceOp::kMean) return "LiteRT's 16-bit form of it is not reproduced";
   const auto size = [&](ValueId id) { return NumElements(graph.value(id).shape); };
   const int64_t reduced = size(node.inputs[0]) / std::max<int64_t>(size(node.outputs[0]), 1);

@@ -1,7 +1,9 @@
 // Softmax and normalizations.
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "quantize/numerics/l2_normalize.h"
@@ -34,6 +36,12 @@ void EmitLast(Emitter& emitter, const Node& node, const SoftmaxForm& form, Value
   emitter.AddNode(node.name, form.op, {x}, raw);
   emitter.AddRequantize(node.name + "__rescale", raw, form.type, y, type,
                         {type.qmin(), type.qmax()});
+}
+
+SoftmaxForm SoftmaxOf(const Emitter& emitter, const IntType& x, const IntType& y, int64_t width) {
+  const Arithmetic& rules = RulesOf(emitter);
+  const bool bound = HoldsQuantization(emitter.old());
+  return rules.MakeSoftmax(x, bound ? y : rules.SoftmaxType(y, width), width);
 }
 
 bool IsConstantOf(const Graph& graph, const Node& node, size_t input, int64_t count) {
@@ -100,25 +108,7 @@ bool AllEqual(std::span<const float> values) {
   return std::all_of(values.begin(), values.end(), [&](float v) { return v == values[0]; });
 }
 
-// `n` elements together, `count` pairs of scale and bias.
-void EmitNormalize(Emitter& emitter, const Node& node, isa::Normalize shape, int64_t n,
-                   int64_t count, float epsilon) {
-  const NormalizeLayer layer{emitter.Type(node.inputs[0]),
-                             emitter.Type(node.outputs[0]),
-                             n,
-                             std::max(static_cast<double>(epsilon), 0.0),
-                             NormalizeNumbers(emitter.old(), node, 1, count),
-                             NormalizeNumbers(emitter.old(), node, 2, count)};
-  QNormalize op = RulesOf(emitter).MakeNormalize(layer);
-  op.axis = shape.axis;
-  op.center = shape.center;
-  op.channels = shape.channels;
-  const ValueId x = emitter.Int(node.inputs[0]);
-  emitter.AddNode(node.name, std::move(op), {x}, emitter.DefineInt(node.outputs[0]));
-}
-
-}  // namespace
-
+// The `count` scales (input 1) or biases (input 2; without one, zeros).
 std::vector<double> NormalizeNumbers(const Graph& graph, const Node& node, size_t input,
                                      int64_t count) {
   std::vector<double> result(static_cast<size_t>(count), 0.0);
@@ -132,6 +122,68 @@ std::vector<double> NormalizeNumbers(const Graph& graph, const Node& node, size_
   }
   return result;
 }
+
+// x of 16 bits at the least scale, a power of two times its own, at which epsilon fits the
+// variance's bits.
+IntType ForEpsilon(IntType x, int64_t n, double epsilon) {
+  const double count = std::ldexp(static_cast<double>(n), -numerics::NormalizeHalvings(n));
+  const auto units = [&] {
+    const double of_x = count / static_cast<double>(x.quant.scale);
+    return epsilon * of_x * of_x;
+  };
+  while (units() >= 0x1p60 && x.quant.scale < FLT_MAX / 4) x.quant.scale *= 2;
+  return x;
+}
+
+// The node's input in that type.
+ValueId InCoarseInt16(Emitter& emitter, const Node& node, const IntType& type) {
+  const ValueId old_x = node.inputs[0], x = emitter.Int16(old_x, 1);
+  const IntType own = emitter.Int16Type(old_x, 1);
+  if (type == own) return x;
+  const ValueId coarse = emitter.Temporary(old_x, "__coarse", type);
+  emitter.AddRequantize(node.name + "__coarse", x, own, coarse, type, {type.qmin(), type.qmax()});
+  return coarse;
+}
+
+// The same numbers as those of the command on 16 bits.
+QNormalizeS16 OfInt16(QNormalize numbers) {
+  QNormalizeS16 op;
+  op.axis = numbers.axis;
+  op.center = numbers.center;
+  op.channels = numbers.channels;
+  op.epsilon = numbers.epsilon;
+  op.variance_shift = numbers.variance_shift;
+  op.rshift = numbers.rshift;
+  op.clamp = numbers.clamp;
+  op.row_factors = std::move(numbers.row_factors);
+  op.row_offsets = std::move(numbers.row_offsets);
+  return op;
+}
+
+// `n` elements together, `count` pairs of scale and bias.
+void EmitNormalize(Emitter& emitter, const Node& node, isa::Normalize shape, int64_t n,
+                   int64_t count, float epsilon) {
+  const bool wide = emitter.HasInt16(node);
+  const double added = std::max(static_cast<double>(epsilon), 0.0);
+  const IntType x_type = wide ? ForEpsilon(emitter.Int16Type(node.inputs[0], 1), n, added)
+                              : emitter.Type(node.inputs[0]);
+  const NormalizeLayer layer{x_type,
+                             emitter.Type(node.outputs[0]),
+                             n,
+                             added,
+                             NormalizeNumbers(emitter.old(), node, 1, count),
+                             NormalizeNumbers(emitter.old(), node, 2, count)};
+  QNormalize op = RulesOf(emitter).MakeNormalize(layer);
+  op.axis = shape.axis;
+  op.center = shape.center;
+  op.channels = shape.channels;
+  const ValueId x = wide ? InCoarseInt16(emitter, node, layer.x) : emitter.Int(node.inputs[0]);
+  const ValueId y = emitter.DefineInt(node.outputs[0]);
+  if (wide) return emitter.AddNode(node.name, OfInt16(std::move(op)), {x}, y);
+  emitter.AddNode(node.name, std::move(op), {x}, y);
+}
+
+}  // namespace
 
 OpSupport SupportSoftmax(const Graph& graph, const Node& node, const Softmax& op,
                          const Arithmetic& rules) {
@@ -158,7 +210,7 @@ void EmitSoftmax(Emitter& emitter, const Node& node, const Softmax& op) {
   const size_t axis = AxisFromFront(op.axis, shape);
   const Arithmetic& rules = RulesOf(emitter);
   const SoftmaxForm form =
-      op.log ? rules.MakeLogSoftmax(x, y) : rules.MakeSoftmax(x, y, shape[axis]);
+      op.log ? rules.MakeLogSoftmax(x, y) : SoftmaxOf(emitter, x, y, shape[axis]);
   const ValueId input = emitter.Int(node.inputs[0]);
   if (axis + 1 == shape.size())
     return EmitLast(emitter, node, form, input, emitter.DefineInt(old_y), y, shape,

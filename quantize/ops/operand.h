@@ -33,6 +33,10 @@ ValueId AddOperandConstant(Emitter& emitter, const Value& value, const Value& y,
 // Integers `x` of the old `value`, expanded to the shape of the node's output where it is smaller.
 ValueId ExpandOperand(Emitter& emitter, const Node& node, const Value& value, ValueId x,
                       const IntType& type);
+// Bytes that a function or an interpolation of s16 reads become s16 of 128 numbers to a step: a
+// line between two entries of a table is then one between two bytes.
+inline constexpr int32_t kBytesFactor = 128;
+
 // s16 with zero point 0 that reaches the largest of the reals, and reals as integers of a type of
 // s16.
 IntType Int16TypeOf(std::span<const float> reals);

@@ -65,9 +65,6 @@ void EmitSoftmax(Emitter& emitter, const Node& node, const Softmax& op);
 OpSupport SupportLayerNorm(const Graph& graph, const Node& node, const LayerNorm& op,
                            const Arithmetic& rules);
 void EmitLayerNorm(Emitter& emitter, const Node& node, const LayerNorm& op);
-// The `count` scales (input 1) or biases (input 2; without one, zeros) of a normalization.
-std::vector<double> NormalizeNumbers(const Graph& graph, const Node& node, size_t input,
-                                     int64_t count);
 OpSupport SupportInstanceNorm(const Graph& graph, const Node& node, const Arithmetic& rules);
 void EmitInstanceNorm(Emitter& emitter, const Node& node, const InstanceNorm& op);
 
@@ -152,6 +149,9 @@ bool HasSoftmaxOfInt16(const Graph& graph, const Node& node, const Softmax& op);
 bool HasProductOfInt16(const Graph& graph, const Node& node);
 void EmitSoftmaxInt16(Emitter& emitter, const Node& node, const Softmax& op);
 void EmitProductInt16(Emitter& emitter, const Node& node, const MatMul& op);
+// Of two tensors (int16_pairs.cc), but Where.
+bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op);
+void EmitPReluInt16(Emitter& emitter, const Node& node);
 // Max and Min of an s16 result.
 void EmitExtremumInt16(Emitter& emitter, const Node& node, const Binary& op);
 // Where of an s16 result.

@@ -91,9 +91,10 @@ Window WindowOf(int64_t rows) {
   return window;
 }
 
-// A sum or mean of the rows.
+// A sum, mean or product of the rows.
 Op PoolOf(Emitter& emitter, const Reduce& op, const IntType& x, const IntType& y,
           const Arrangement& a) {
+  if (op.op == ReduceOp::kProd) return RulesOf(emitter).MakeProduct(x, y, a.reduced);
   if (x.is_s16()) {
     isa::AveragePoolS16 wide;
     if (const ModelInt16Rules* own = RulesOf(emitter).ModelInt16()) {

@@ -22,6 +22,10 @@ ClampQ Arithmetic::Bounds(const Clamp& clamp, const IntType& type) const {
   return {Constant(clamp.lo, type), Constant(clamp.hi, type)};
 }
 
+isa::Product Arithmetic::MakeProduct(const IntType&, const IntType&, int64_t) const {
+  Fail(ErrorCode::kInternal, "this profile has no integer product of many elements");
+}
+
 SoftmaxForm Arithmetic::MakeSoftmax(const IntType&, const IntType&, int64_t) const {
   Fail(ErrorCode::kInternal, "this profile has no integer Softmax");
 }

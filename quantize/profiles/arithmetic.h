@@ -235,8 +235,13 @@ class Arithmetic {
   virtual PoolForm MakePool(const PoolLayer& layer) const = 0;
   // For HasReduction() of means, sums and ReduceL1: a pool, of the window that the caller sets.
   virtual isa::AveragePool MakeReduction(const ReductionLayer& layer) const;
+  // For HasReduction() of products of n elements.
+  virtual isa::Product MakeProduct(const IntType& x, const IntType& y, int64_t n) const;
   // For HasSoftmax(). width: elements of a row.
   virtual SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t width) const;
+  // What MakeSoftmax() is asked for where a model's own y does not bind: the least scale from which
+  // on its arithmetic is right.
+  virtual IntType SoftmaxType(const IntType& y, int64_t) const { return y; }
   // The same of s16.
   virtual QQuotientSoftmaxS16 MakeSoftmaxS16(const IntType& x, const IntType& y, bool log) const;
   // For HasLogSoftmax().

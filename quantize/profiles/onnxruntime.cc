@@ -140,6 +140,11 @@ class OnnxRuntime final : public Arithmetic {
     softmax.clamp = {y.qmin(), y.qmax()};
     return {softmax, y};
   }
+  IntType SoftmaxType(const IntType& y, int64_t width) const override {
+    IntType type = y;
+    type.quant.scale = std::max(y.quant.scale, numerics::OrtLeastSoftmaxScale(width));
+    return type;
+  }
 
  private:
   // QLinearAdd, QLinearMul.

@@ -47,7 +47,12 @@ class TfLite final : public Arithmetic {
   // Sums: the optimised kernel divides floats, and not as any command does.
   bool HasReduction(ReduceOp op) const override {
     if (op == ReduceOp::kSum) return profile_.id != ProfileId::kTfLiteRuy;
-    return op == ReduceOp::kMean || op == ReduceOp::kMax || op == ReduceOp::kMin;
+    return op == ReduceOp::kMean || op == ReduceOp::kMax || op == ReduceOp::kMin ||
+           op == ReduceOp::kProd;
+  }
+  isa::Product MakeProduct(const IntType& x, const IntType& y, int64_t n) const override {
+    return {.words = numerics::TfLiteProductWords(x.quant.scale, y.quant.scale, n),
+            .clamp = {y.qmin(), y.qmax()}};
   }
   isa::AveragePool MakeReduction(const ReductionLayer& layer) const override {
     const QuantParams &x = layer.x.quant, &y = layer.y.quant;

@@ -205,6 +205,11 @@ class Tpu final : public Arithmetic {
 
  private:
   Op OfInt16(const BinaryLayer& layer) const {
+    if (kResultIsBool[static_cast<size_t>(layer.op)]) {
+      const numerics::UnitFactors units = numerics::UnitFactorsOf(
+          layer.a.quant.scale, layer.b.quant.scale, numerics::kMostCompareShift);
+      return isa::CompareS16{.op = layer.op, .factor = units.a, .factor2 = units.b};
+    }
     const ClampQ clamp = Bounds(layer.clamp, layer.y);
     if (layer.op == BinaryOp::kMul)
       return isa::MulS16{.words = ProductWords(layer), .clamp = clamp};
@@ -215,6 +220,25 @@ class Tpu final : public Arithmetic {
           static_cast<double>(layer.b.quant.scale) * static_cast<double>(layer.y.quant.scale);
       const double ratio = static_cast<double>(layer.a.quant.scale) / divisor;
       return isa::DivS16{.words = numerics::QuotientInt16Words(ratio), .clamp = clamp};
+    }
+    if (layer.op == BinaryOp::kMod) {
+      const numerics::UnitFactors units = numerics::UnitFactorsOf(
+          layer.a.quant.scale, layer.b.quant.scale, numerics::kMostModShift);
+      return isa::ModS16{.factor = units.a,
+                         .factor2 = units.b,
+                         .words = numerics::ModWords(units.exponent, layer.y.quant.scale),
+                         .clamp = clamp};
+    }
+    if (layer.op == BinaryOp::kPow) {
+      const numerics::PowWords words =
+          numerics::PowWordsOf(layer.a.quant.scale, layer.b.quant.scale, layer.y.quant.scale);
+      QPowS16 pow;
+      pow.words = {words.multiplier, words.rshift};
+      pow.log_src = words.log_a;
+      pow.log_dst = words.log_y;
+      pow.clamp = clamp;
+      pow.entries = numerics::PowTable();
+      return pow;
     }
     const numerics::SumFactors factors =
         numerics::SumInt16Factors(Ratio(layer.a, layer.y), Ratio(layer.b, layer.y));

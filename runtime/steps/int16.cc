@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "quantize/numerics/int16.h"
+#include "quantize/numerics/int16_pairs.h"
 #include "quantize/numerics/normalize.h"
 #include "runtime/steps/pool_shape.h"
 #include "runtime/steps/steps.h"
@@ -296,6 +297,38 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DivS16& c)
     for (int64_t i = 0; i < b.n; ++i)
       b.v[i] = numerics::QuotientInt16(b.v[i], other[i], words, y.zero, y.lo, y.hi);
   });
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::CompareS16& c) {
+  return MakeS16BlockStep(context, [c, second = SecondOperand(context)](const S16BlockOf& b) {
+    alignas(64) int32_t other[kS16Block];
+    second.Read(b.at, b.n, other);
+    for (int64_t i = 0; i < b.n; ++i)
+      b.v[i] = numerics::CompareInt16(c.op, b.v[i] * c.factor, other[i] * c.factor2) ? 1 : 0;
+  });
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ModS16& c) {
+  return MakeS16BlockStep(context, [c, second = SecondOperand(context),
+                                    y = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+    alignas(64) int32_t other[kS16Block];
+    second.Read(b.at, b.n, other);
+    for (int64_t i = 0; i < b.n; ++i)
+      b.v[i] =
+          numerics::ModInt16(b.v[i], other[i], c.factor, c.factor2, c.words, y.zero, y.lo, y.hi);
+  });
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::PowS16& c) {
+  const numerics::PowWords words{c.words.multiplier, c.words.rshift, c.log_src, c.log_dst};
+  return MakeS16BlockStep(
+      context, [words, table = context.In<int32_t>(Field::kTable), second = SecondOperand(context),
+                y = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+        alignas(64) int32_t other[kS16Block];
+        second.Read(b.at, b.n, other);
+        for (int64_t i = 0; i < b.n; ++i)
+          b.v[i] = numerics::PowInt16(table, b.v[i], other[i], words, y.zero, y.lo, y.hi);
+      });
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ExtremumS16& c) {

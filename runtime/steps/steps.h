@@ -22,6 +22,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MaxPool& c
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Softmax& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Normalize& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::L2Normalize& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Product& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LstmCell& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::GruCell& c);
@@ -49,6 +50,9 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MatMulS16&
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AddS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MulS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DivS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::CompareS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ModS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::PowS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TableS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ChannelTablesS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoolS16& c);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "quantize/numerics/int16_pairs.h"
 #include "quantize/numerics/normalize.h"
 #include "quantize/numerics/quotient_softmax.h"
 #include "quantize/numerics/softmax_int16.h"
@@ -22,14 +23,18 @@ void CheckInteger(const CommandCheck& check, Field f) {
   check.CheckByte(f);
 }
 
-// src and dst, and that one of `fields` is what these commands are for.
-void CheckIntegers(const CommandCheck& check, std::initializer_list<Field> fields,
-                   const ClampQ& clamp) {
+// That one of `fields` is what these commands are for.
+void CheckAnyInt16(const CommandCheck& check, std::initializer_list<Field> fields) {
   for (const Field f : fields) CheckInteger(check, f);
   check.Check(std::any_of(fields.begin(), fields.end(),
                           [&](Field f) { return check.Tensor(f).dtype == DType::kS16; }),
               check.Describe(Field::kSrc), " and ", check.Describe(Field::kDst),
               ": expected s16 among the operands");
+}
+
+void CheckIntegers(const CommandCheck& check, std::initializer_list<Field> fields,
+                   const ClampQ& clamp) {
+  CheckAnyInt16(check, fields);
   check.CheckClamp(clamp);
 }
 
@@ -180,6 +185,36 @@ void CheckCommand(const CommandCheck& check, const isa::DivS16& c) {
   CheckIntegers(check, {Field::kSrc, Field::kSrc2, Field::kDst}, c.clamp);
   check.Check(c.words.rshift <= numerics::kMostQuotientRshift, "rshift is ", c.words.rshift,
               ", expected at most ", numerics::kMostQuotientRshift);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::CompareS16& c) {
+  CheckRepeated(check);
+  check.CheckType(Field::kDst, {DType::kBool});
+  CheckAnyInt16(check, {Field::kSrc, Field::kSrc2});
+  check.Check(c.op >= BinaryOp::kEqual && c.op <= BinaryOp::kGreaterOrEqual, "mode is ",
+              static_cast<int>(c.op),
+              ", expected a comparison: ", static_cast<int>(BinaryOp::kEqual), " to ",
+              static_cast<int>(BinaryOp::kGreaterOrEqual));
+}
+
+void CheckCommand(const CommandCheck& check, const isa::ModS16& c) {
+  CheckRepeated(check);
+  CheckIntegers(check, {Field::kSrc, Field::kSrc2, Field::kDst}, c.clamp);
+}
+
+// Entries as the formula's: logarithms from 0 to 1, powers from 1 to 2.
+void CheckCommand(const CommandCheck& check, const isa::PowS16& c) {
+  CheckRepeated(check);
+  CheckIntegers(check, {Field::kSrc, Field::kSrc2, Field::kDst}, c.clamp);
+  check.CheckBlob(Field::kTable, numerics::kPowEntries * int64_t{sizeof(int32_t)});
+  const auto* entries = reinterpret_cast<const int32_t*>(check.Data(Field::kTable));
+  for (int32_t i = 0; i < numerics::kPowEntries; ++i) {
+    const bool log = i <= numerics::kPowLogSteps;
+    const int32_t least = log ? 0 : 1 << numerics::kPowExpFraction;
+    const int32_t most = log ? 1 << numerics::kPowFraction : INT32_MAX >> 1;
+    check.Check(entries[i] >= least && entries[i] <= most, check.Describe(Field::kTable),
+                ": entry ", i, " is ", entries[i], ", expected ", least, " to ", most);
+  }
 }
 
 // Operands are divided, so that their sum fits 32 bits.

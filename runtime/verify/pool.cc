@@ -113,4 +113,16 @@ void CheckCommand(const CommandCheck& check, const isa::AveragePoolF32& pool) {
   check.CheckFloats({Field::kSrc, Field::kDst});
 }
 
+void CheckCommand(const CommandCheck& check, const isa::Product& c) {
+  const TensorRecord& src = check.Tensor(Field::kSrc);
+  check.Check(src.shape.size() == 4 && src.shape[1] > 0 && src.shape[2] == 1,
+              check.Describe(Field::kSrc), ": expected [outer, n, 1, inner] with n > 0");
+  check.CheckShape(Field::kDst, {src.shape[0], 1, 1, src.shape[3]});
+  if (src.dtype != DType::kS16) check.CheckByte(Field::kSrc);
+  check.CheckType(Field::kDst, {src.dtype});
+  for (const Field f : {Field::kSrc, Field::kDst})
+    check.Check(check.Tensor(f).quantized, check.Describe(f), ": expected a scale");
+  check.CheckClamp(c.clamp);
+}
+
 }  // namespace rshift::verify

@@ -48,6 +48,9 @@ void CheckCommand(const CommandCheck& check, const isa::MatMulS16& c);
 void CheckCommand(const CommandCheck& check, const isa::AddS16& c);
 void CheckCommand(const CommandCheck& check, const isa::MulS16& c);
 void CheckCommand(const CommandCheck& check, const isa::DivS16& c);
+void CheckCommand(const CommandCheck& check, const isa::CompareS16& c);
+void CheckCommand(const CommandCheck& check, const isa::ModS16& c);
+void CheckCommand(const CommandCheck& check, const isa::PowS16& c);
 void CheckCommand(const CommandCheck& check, const isa::TableS16& c);
 void CheckCommand(const CommandCheck& check, const isa::ChannelTablesS16& c);
 void CheckCommand(const CommandCheck& check, const isa::AveragePoolS16& c);
@@ -60,6 +63,7 @@ void CheckCommand(const CommandCheck& check, const isa::QuotientSoftmaxS16& c);
 // normalize.cc
 void CheckCommand(const CommandCheck& check, const isa::Normalize& c);
 void CheckCommand(const CommandCheck& check, const isa::L2Normalize& c);
+void CheckCommand(const CommandCheck& check, const isa::Product& c);
 // recurrent.cc
 void CheckCommand(const CommandCheck& check, const isa::LstmCell& c);
 void CheckCommand(const CommandCheck& check, const isa::GruCell& c);

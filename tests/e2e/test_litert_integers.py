@@ -73,6 +73,17 @@ def reduction(sweep, code):
               y, result, 'ReducerOptions', keepDims=keep)
 
 
+def product_of_elements(sweep, code):
+    """Up to 12 factors, to a scale at which partial products stay within 32 bits: LiteRT defines no others."""
+    shape, axes = tuple(sweep.integer(1, 4) for _ in range(3)) + (sweep.integer(1, 40),), [[1], [1, 2], [0, 1]][sweep.integer(0, 2)]
+    quant, count = sweep.quant(), int(np.prod([shape[a] for a in axes]))
+    largest = (float(quant[0]) * 255) ** count
+    result = (float(np.float32(largest / 255 * sweep.rng.uniform(.005, 1.5))), sweep.integer(-128, 127))
+    y = tuple(1 if d in axes else s for d, s in enumerate(shape))
+    sweep.add(code, [sweep.input(sweep.bytes(shape), quant), sweep.net.constant(f'axes{sweep.cases}', np.array(axes, np.int32))],
+              y, result, 'ReducerOptions', keepDims=True)
+
+
 def extremum(sweep, code):
     shape, quant = shape_of(sweep, 4), sweep.quant()
     other = shape if sweep.integer(0, 1) else (1, 1, 1, shape[3])
@@ -143,7 +154,7 @@ def inverse_root(sweep, code):
 
 
 OPERATORS = {'RSQRT': inverse_root, 'L2_NORMALIZATION': l2_norm, 'LOG_SOFTMAX': log_softmax, 'SQUARED_DIFFERENCE': squared_difference,
-             'BATCH_MATMUL': product, 'MEAN': reduction, 'SUM': reduction, 'REDUCE_MAX': reduction, 'REDUCE_MIN': reduction,
+             'BATCH_MATMUL': product, 'MEAN': reduction, 'SUM': reduction, 'REDUCE_MAX': reduction, 'REDUCE_MIN': reduction, 'REDUCE_PROD': product_of_elements,
              'MAXIMUM': extremum, 'MINIMUM': extremum, 'PRELU': prelu, 'SELECT_V2': select}
 
 

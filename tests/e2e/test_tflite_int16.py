@@ -147,6 +147,17 @@ def mean(c, axes):
     return c.operator('MEAN', [x, axis], out, c.scale(5e-5, 4e-4), 'ReducerOptions', keepDims=True)
 
 
+def product_of_elements(c, axes):
+    """Partial products that stay within 32 bits: LiteRT defines no others."""
+    shape = (3, 3, 2, 20)
+    out = tuple(1 if d in axes else n for d, n in enumerate(shape))
+    step, n = c.scale(5e-5, 2e-4), int(np.prod([shape[d] for d in axes]))
+    x = c.input(shape, step)
+    axis = c.net.constant('axes', np.array(axes, np.int32))
+    largest = (32768 * step) ** n
+    return c.operator('REDUCE_PROD', [x, axis], out, float(np.float32(largest / 32768 * c.random.uniform(.01, 1.5))), 'ReducerOptions', keepDims=True)
+
+
 def reduced_extremum(c, code, axes):
     """One scale: LiteRT compares integers as they are."""
     shape, step = (3, 9, 7, int(c.random.integers(1, 40))), c.scale(5e-5, 4e-4)
@@ -288,6 +299,8 @@ CASES = {
     'transpose_conv_same': Case(transpose_conv, ('SAME',)), 'transpose_conv_valid': Case(transpose_conv, ('VALID',)),
     'transpose_conv_no_bias': Case(transpose_conv, ('SAME', False)), 'resize_nearest': Case(resize_nearest),
     'reduce_max_image': Case(reduced_extremum, ('REDUCE_MAX', (1, 2))), 'reduce_max_channels': Case(reduced_extremum, ('REDUCE_MAX', (3,))),
+    'reduce_prod_rows': Case(product_of_elements, ((1,),)), 'reduce_prod_image': Case(product_of_elements, ((1, 2),)),
+    'reduce_prod_channels_first': Case(product_of_elements, ((0, 2),)),
     'reduce_max_rows': Case(reduced_extremum, ('REDUCE_MAX', (1,))), 'reduce_min_image': Case(reduced_extremum, ('REDUCE_MIN', (1, 2))),
     'reduce_min_channels': Case(reduced_extremum, ('REDUCE_MIN', (3,))), 'reduce_min_apart': Case(reduced_extremum, ('REDUCE_MIN', (1, 3))),
     'neg': Case(negation), 'sqrt': Case(square_root), 'rsqrt': Case(inverse_root), 'softmax': Case(softmax), 'movement': Case(movement),

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "isa/attributes.h"
+#include "quantize/numerics/int16_terms.h"
 #include "tests/fuzz/program_maker.h"
 
 namespace rshift::testing {
@@ -126,6 +127,30 @@ void MakeResize(Maker& m) {
   m.b.image.commands.back() = resize;
 }
 
+int64_t AnyFactor(Maker& m) { return m.random.Int(1, int64_t{1} << m.random.Int(0, 45)); }
+
+void MakeComparison(Maker& m, const Shape& shape, int32_t src2) {
+  const int32_t src = m.Src(S16Spec(shape)), dst = m.Dst({DType::kBool, shape});
+  m.b.Add(Opcode::kCompareS16, dst, src)
+      .Set(Field::kSrc2, src2)
+      .Set(Field::kMode, m.random.Int(m.Chance(50) ? 0 : 8, 12))
+      .Set(Field::kMultiplier, AnyFactor(m))
+      .Set(Field::kMultiplier2, AnyFactor(m));
+}
+
+void SetPow(Maker& m, Command& c) {
+  std::vector<int32_t> table = numerics::PowTable();
+  if (m.Chance(100)) table[static_cast<size_t>(m.random.Int(0, 1536))] = -1;
+  const int64_t log = int64_t{1} << 32;
+  Command pow = c;
+  pow.Set(Field::kTable, m.b.Const(DType::kBytes, {4 * static_cast<int64_t>(table.size())}, table))
+      .Set(Field::kMultiplier, m.random.Int(0, (1 << 24) - 1))
+      .Set(Field::kRshift, m.random.Int(0, 93))
+      .Set(Field::kOffset, m.random.Int(-log, log))
+      .Set(Field::kCount, m.random.Int(-log, log));
+  m.b.image.commands.back() = pow;
+}
+
 void MakePair(Maker& m, Opcode opcode) {
   const Shape shape = m.Dims(1, 4);
   int32_t src2;
@@ -139,6 +164,7 @@ void MakePair(Maker& m, Opcode opcode) {
   } else {
     src2 = m.Src(opcode == Opcode::kExtremumS16 ? S16Spec(shape) : NarrowSpec(m, shape));
   }
+  if (opcode == Opcode::kCompareS16) return MakeComparison(m, shape, src2);
   Command& c =
       Make(m, opcode, opcode == Opcode::kExtremumS16 ? S16Spec(shape) : NarrowSpec(m, shape),
            S16Spec(shape));
@@ -160,6 +186,13 @@ void MakePair(Maker& m, Opcode opcode) {
     c.Set(Field::kCount, m.random.Int(0, 15)).Set(Field::kFlags, m.random.Int(0, 1));
     return;
   }
+  if (opcode == Opcode::kModS16) {
+    c.Set(Field::kMultiplier, AnyFactor(m)).Set(Field::kMultiplier2, AnyFactor(m));
+    c.Set(Field::kMultiplier3, m.random.Int(0, INT32_MAX));
+    c.Set(Field::kRshift3, m.random.Int(0, 93));
+    return;
+  }
+  if (opcode == Opcode::kPowS16) return SetPow(m, c);
   if (opcode == Opcode::kDivS16) {
     c.Set(Field::kMultiplier, m.random.Int(0, INT32_MAX));
     c.Set(Field::kRshift, m.random.Int(0, m.Chance(50) ? 62 : 46));
@@ -168,6 +201,17 @@ void MakePair(Maker& m, Opcode opcode) {
   c.Set(Field::kMultiplier, m.random.Int(INT32_MIN, INT32_MAX));
   c.Set(Field::kMultiplier2, m.random.Int(INT32_MIN, INT32_MAX));
   c.Set(Field::kRshift, m.random.Int(0, 46));
+}
+
+// Of bytes, too.
+void MakeProduct(Maker& m) {
+  const Shape rows = {m.random.Int(1, 3), m.random.Int(1, 6), 1, m.Channels()};
+  const TensorSpec x = NarrowSpec(m, rows);
+  TensorSpec y = NarrowSpec(m, {rows[0], 1, 1, rows[3]});
+  if (!m.Chance(50)) y.dtype = x.dtype, y.zero_point = x.zero_point;
+  Make(m, Opcode::kProduct, x, y)
+      .Set(Field::kMultiplier, m.random.Int(0, 32767))
+      .Set(Field::kRshift, m.random.Int(0, 46));
 }
 
 void MakeTable(Maker& m) {
@@ -284,9 +328,14 @@ bool MakeInt16Command(Opcode opcode, Maker& m) {
     case Opcode::kAddS16:
     case Opcode::kMulS16:
     case Opcode::kDivS16:
+    case Opcode::kCompareS16:
+    case Opcode::kModS16:
+    case Opcode::kPowS16:
     case Opcode::kAddShiftedS16:
     case Opcode::kExtremumS16:
       return MakePair(m, opcode), true;
+    case Opcode::kProduct:
+      return MakeProduct(m), true;
     case Opcode::kTableS16:
       return MakeTable(m), true;
     case Opcode::kChannelTablesS16:

@@ -29,7 +29,11 @@ constexpr Opcode kInt16Opcodes[] = {Opcode::kRequantizeS16,
                                     Opcode::kQuotientSoftmaxS16,
                                     Opcode::kChannelTablesS16,
                                     Opcode::kResizeS16,
-                                    Opcode::kDivS16};
+                                    Opcode::kDivS16,
+                                    Opcode::kCompareS16,
+                                    Opcode::kModS16,
+                                    Opcode::kPowS16,
+                                    Opcode::kProduct};
 constexpr int kCommands = 32;  // of a program
 
 int64_t Environment(const char* name, int64_t otherwise) {

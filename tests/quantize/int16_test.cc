@@ -103,15 +103,14 @@ TEST(Int16Test, WithoutASumOfActivationsNothingChanges) {
   EXPECT_EQ(Count<isa::AddS16>(with.graph), 0);
 }
 
+// A softmax of rows of more than 8,192 elements.
 TEST(Int16Test, WhatHasNoSixteenBitFormReadsEight) {
   LittleGraph little;
-  const Shape shape = {2, 4, 8};
+  const Shape shape = {1, 8200};
   const ValueId x = little.Input("x", shape);
-  const ValueId w = little.RandomConstant("w", {8, 8}, -1, 1);
-  const ValueId scores = little.Add("scores", MatMul{}, {x, w}, shape);
-  const ValueId p = little.Add("p", Binary{BinaryOp::kSquaredDifference, {}}, {scores, x}, shape);
-  const ValueId w2 = little.RandomConstant("w2", {8, 8}, -1, 1);
-  little.Output(little.Add("y", MatMul{}, {p, w2}, shape));
+  const ValueId scores = little.Add("scores", Unary{UnaryOp::kTanh}, {x}, shape);
+  const ValueId p = little.Add("p", Softmax{.axis = 1}, {scores}, shape);
+  little.Output(little.Add("y", Unary{UnaryOp::kTanh}, {p}, shape));
   const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), All16());
   EXPECT_EQ(TypeOf(result.graph, "scores"), DType::kS16);
   EXPECT_NE(TypeOf(result.graph, "p"), DType::kS16);
@@ -148,11 +147,12 @@ TEST(Int16Test, ConfigurationAsksForOneLayerAndIsTold) {
   EXPECT_TRUE(result.report.notes.empty());
 
   LittleGraph little;
-  const ValueId x = little.Input("x", {2, 4, 4});
-  const ValueId y = little.Input("y", {2, 4, 4}, 1, 2);
-  little.Output(little.Add("power", Binary{BinaryOp::kPow, {}}, {y, x}, {2, 4, 4}));
+  const ValueId x = little.Input("x", {1, 8200});
+  const ValueId t = little.Add("t", Unary{UnaryOp::kTanh}, {x}, {1, 8200});
+  const ValueId p = little.Add("scores", Softmax{.axis = 1}, {t}, {1, 8200});
+  little.Output(little.Add("y", Unary{UnaryOp::kTanh}, {p}, {1, 8200}));
   QuantizeOptions ask;
-  ask.config.layers["power"].activation_bits = 16;
+  ask.config.layers["scores"].activation_bits = 16;
   const QuantizeResult told = QuantizeGraph(little.graph(), little.Calibrate(), ask);
   ASSERT_EQ(told.report.notes.size(), 1u);
   EXPECT_NE(told.report.notes[0].text.find("has no 16-bit form"), std::string::npos);

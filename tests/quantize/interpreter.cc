@@ -10,6 +10,7 @@
 #include "base/half.h"
 #include "isa/attributes.h"
 #include "quantize/numerics/int16.h"
+#include "quantize/numerics/int16_pairs.h"
 #include "quantize/numerics/prelu.h"
 #include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
@@ -718,11 +719,42 @@ struct Run {
     }
     return y;
   }
+  Tensor operator()(const isa::AddS16& op) const {
+    return PairsOfInt16({1, op.rshift}, op.clamp,
+                        [&](double a, double b) { return a * op.multiplier + b * op.multiplier2; });
+  }
   Tensor operator()(const isa::MulS16& op) const {
     return PairsOfInt16(op.words, op.clamp, [](double a, double b) { return a * b; });
   }
   Tensor operator()(const isa::DivS16& op) const {
     return PairsOfInt16(op.words, op.clamp, [](double a, double b) { return a == 0 ? 0 : a / b; });
+  }
+  Tensor operator()(const isa::ModS16& op) const {
+    return PairsOfInt16(op.words, op.clamp, [&](double a, double b) {
+      return b == 0 ? 0
+                    : std::fmod(a * static_cast<double>(op.factor),
+                                b * static_cast<double>(op.factor2));
+    });
+  }
+  Tensor operator()(const QPowS16& op) const {
+    const double one = std::ldexp(1.0, nm::kPowFraction);
+    return PairsOfInt16({1, 0}, op.clamp, [&](double a, double b) {
+      const double base = a * std::exp2(static_cast<double>(op.log_src) / one);
+      const double exponent = b * std::ldexp(op.words.multiplier, -op.words.rshift);
+      const double power =
+          std::pow(base, exponent) / std::exp2(static_cast<double>(op.log_dst) / one);
+      return std::isnan(power) ? 0 : power;
+    });
+  }
+  Tensor operator()(const isa::CompareS16& op) const {
+    Tensor y = c.Empty();
+    const double za = c.meta(0).quant->zero_point, zb = c.meta(1).quant->zero_point;
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      const double a = (Operand(0, y.shape, i) - za) * static_cast<double>(op.factor);
+      const double b = (Operand(1, y.shape, i) - zb) * static_cast<double>(op.factor2);
+      y.data[i] = nm::CompareInt16(op.op, static_cast<int64_t>(a), static_cast<int64_t>(b)) ? 1 : 0;
+    }
+    return y;
   }
   Tensor operator()(const isa::AveragePoolS16& op) const {
     const double factor = std::ldexp(op.words.multiplier, -op.words.rshift);

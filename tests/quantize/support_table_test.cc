@@ -214,8 +214,10 @@ std::string Text() {
       rows, "\n## Integer under every profile\n\n", everywhere,
       "\n## 8 bits beside activations of 16 (profile tpu)\n\n"
       "What is integer there reads and writes 16 bits where it is asked for them "
-      "([int16.md](int16.md)), but for:\n\n",
-      bytes,
+      "([int16.md](int16.md)), but for\nrows of a Softmax of more than 8,192 elements, products of "
+      "two "
+      "activations of more than 65,536 terms, pools and\nreductions of more than 2^20 elements",
+      bytes.empty() ? ".\n" : Cat(", and:\n\n", bytes),
       "\n## LSTM and GRU\n\n"
       "Unrolled into the operators above, under every profile. In tpu their steps are cells with a "
       "16-bit state\n(section 28; section 29.9 with 16-bit inputs and outputs), whoever wrote "

@@ -70,6 +70,7 @@ TEST(SoftmaxRow, FloatTableRoundsByTheOutputsType) {
   EXPECT_EQ(SoftmaxFloatTable(below, 1.0f, true, 0, -128, 127), 0);
   EXPECT_EQ(SoftmaxFloatTable(below, 1.0f, false, 0, 0, 255), 1);
   EXPECT_EQ(SoftmaxFloatQuotient(2.5f, 1.0f, 1.0f, 0, -128, 127), 2);  // to even
+  EXPECT_EQ(SoftmaxFloatQuotient(3e38f, 2.0f, 3e38f, 5, 0, 255), 5);   // infinite
 }
 
 TEST(SoftmaxRow, UnitsAreTheFloorOfTheReciprocal) {
