@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/conv_or_matmul.h"
 #include "quantize/ranges/known_bounds.h"
 #include "quantize/ranges/propagation_rules.h"
 
@@ -133,11 +134,8 @@ std::vector<NodeId> Descendants(const Graph& graph, ValueId value) {
 
 bool IsTail(const Graph& graph, NodeId node) {
   const std::vector<NodeId> behind = Descendants(graph, graph.node(node).outputs[0]);
-  return std::none_of(behind.begin(), behind.end(), [&](NodeId id) {
-    const Op& op = graph.node(id).op;
-    return std::holds_alternative<Conv>(op) || std::holds_alternative<ConvTranspose>(op) ||
-           std::holds_alternative<MatMul>(op);
-  });
+  return std::none_of(behind.begin(), behind.end(),
+                      [&](NodeId id) { return IsConvOrMatMul(graph.node(id).op); });
 }
 
 }  // namespace rshift

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "graph/conv_or_matmul.h"
 #include "quantize/numerics/int16_terms.h"
 #include "quantize/ops/ops.h"
 #include "quantize/overrides.h"
@@ -72,15 +73,10 @@ class Int16Planner {
   bool Reads(size_t n) const {
     const Node& node = graph_.nodes()[n];
     if (written_.contains(n)) return true;
-    return able_[n] && (asked_[n] || wide_[node.outputs[0].index()] || !IsProduct(node));
+    return able_[n] && (asked_[n] || wide_[node.outputs[0].index()] || !IsConvOrMatMul(node.op));
   }
 
  private:
-  static bool IsProduct(const Node& node) {
-    return std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op) ||
-           std::holds_alternative<ConvTranspose>(node.op);
-  }
-
   void Ask(size_t n, NodeForm form, QuantizeReport* report) {
     const Node& node = graph_.nodes()[n];
     const LayerConfig layer = LayerOf(graph_, node, options_.config);

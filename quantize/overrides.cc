@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "graph/conv_or_matmul.h"
 #include "quantize/ascend_config.h"
 
 namespace rshift {
@@ -209,11 +210,10 @@ Profile ProfileOf(const Graph& graph, const Node& node, const QuantizeConfig& co
 }
 
 bool HasConstantWeights(const Graph& graph, const Node& node) {
-  const bool matrix =
-      std::holds_alternative<MatMul>(node.op) && graph.value(node.inputs[1]).shape.size() == 2;
-  return (matrix || std::holds_alternative<Conv>(node.op) ||
-          std::holds_alternative<ConvTranspose>(node.op)) &&
-         !graph.value(node.inputs[0]).is_constant() && graph.value(node.inputs[1]).is_constant();
+  const bool stack =
+      std::holds_alternative<MatMul>(node.op) && graph.value(node.inputs[1]).shape.size() != 2;
+  return IsConvOrMatMul(node.op) && !stack && !graph.value(node.inputs[0]).is_constant() &&
+         graph.value(node.inputs[1]).is_constant();
 }
 
 LayerConfig InputOf(const std::string& input, const QuantizeConfig& config) {

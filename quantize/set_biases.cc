@@ -6,16 +6,10 @@
 #include <variant>
 
 #include "base/unique_names.h"
+#include "graph/conv_or_matmul.h"
 
 namespace rshift {
-namespace {
-
-bool IsProduct(const Op& op) {
-  return std::holds_alternative<Conv>(op) || std::holds_alternative<ConvTranspose>(op) ||
-         std::holds_alternative<MatMul>(op);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Graph SetBiases(Graph graph, const NodeBiases& biases) {
   if (biases.empty()) return graph;
@@ -23,7 +17,7 @@ Graph SetBiases(Graph graph, const NodeBiases& biases) {
   for (int i = 0; i < graph.value_count(); ++i) names.Take(graph.value(ValueId(i)).name);
   for (Node& node : graph.nodes()) {
     const auto found = biases.find(node.name);
-    if (found == biases.end() || !IsProduct(node.op)) continue;
+    if (found == biases.end() || !IsConvOrMatMul(node.op)) continue;
     const std::vector<float>& bias = found->second;
     Value value;
     value.name = names.Take(node.name + "__bias");

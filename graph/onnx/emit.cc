@@ -1,4 +1,5 @@
 // The half of OnnxNode that emits graph nodes: constants are executed at once.
+#include "graph/conv_or_matmul.h"
 #include "graph/fold/fold.h"
 #include "graph/fold/origin.h"
 #include "graph/onnx/bounded.h"
@@ -38,8 +39,7 @@ std::shared_ptr<const ConstantData> OnnxNode::Fold(const Op& op, const std::vect
 
 void OnnxNode::CheckNotEmpty(const Op& op, const std::vector<ValueId>& inputs,
                              const Shape& result) const {
-  const bool sums = std::holds_alternative<Conv>(op) || std::holds_alternative<ConvTranspose>(op) ||
-                    std::holds_alternative<MatMul>(op) || std::holds_alternative<MaxPool>(op) ||
+  const bool sums = IsConvOrMatMul(op) || std::holds_alternative<MaxPool>(op) ||
                     std::holds_alternative<AveragePool>(op);
   if (!sums) return;
   for (ValueId id : inputs) {

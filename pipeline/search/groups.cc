@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/shape.h"
+#include "graph/conv_or_matmul.h"
 #include "quantize/overrides.h"
 #include "quantize/quantize.h"
 
@@ -25,15 +26,10 @@ std::vector<ValueId> ReadActivations(const Graph& graph, const Node& node) {
   return read;
 }
 
-bool IsProduct(const Node& node) {
-  return std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op) ||
-         std::holds_alternative<ConvTranspose>(node.op);
-}
-
 // Of a product with constant weights: every weight once for each place of the output; of other
 // products a row of the first operand for each element.
 int64_t MacsOf(const Graph& graph, const Node& node) {
-  if (!IsProduct(node) || node.inputs.size() < 2) return 0;
+  if (!IsConvOrMatMul(node.op) || node.inputs.size() < 2) return 0;
   const Value &w = graph.value(node.inputs[1]), &y = graph.value(node.outputs[0]);
   if (!w.is_constant()) {
     const Shape& x = graph.value(node.inputs[0]).shape;
@@ -81,7 +77,7 @@ class Grouping {
     if (!free_.contains(graph_.value(made).name)) return;
     const std::vector<ValueId> read = ReadActivations(graph_, node);
     size_t group = kNone;
-    if (!IsProduct(node)) {
+    if (!IsConvOrMatMul(node.op)) {
       for (const ValueId id : read) {
         const size_t maker = group_of_[id.index()];
         if (maker != kNone && (group == kNone || maker > group)) group = maker;

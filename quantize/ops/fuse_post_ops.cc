@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "graph/conv_or_matmul.h"
 #include "quantize/ops/ops.h"
 #include "quantize/overrides.h"
 
@@ -101,10 +102,9 @@ class PostOpFinder {
 
   PostOpPlan Run() {
     for (size_t n = 0; n < graph_.nodes().size(); ++n) {
-      const Op& op = graph_.nodes()[n].op;
-      const bool linear = std::holds_alternative<Conv>(op) || std::holds_alternative<MatMul>(op) ||
-                          std::holds_alternative<ConvTranspose>(op);
-      if (linear && plan_.forms[n] == NodeForm::kInteger && HasPostOps(n)) Follow(n);
+      if (IsConvOrMatMul(graph_.nodes()[n].op) && plan_.forms[n] == NodeForm::kInteger &&
+          HasPostOps(n))
+        Follow(n);
     }
     return std::move(post_ops_);
   }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "graph/conv_or_matmul.h"
+
 namespace rshift {
 namespace {
 
@@ -68,11 +70,6 @@ bool StaysWithin(const Op& op) {
          std::holds_alternative<MaxPool>(op);
 }
 
-bool IsProduct(const Op& op) {
-  return std::holds_alternative<Conv>(op) || std::holds_alternative<ConvTranspose>(op) ||
-         std::holds_alternative<MatMul>(op);
-}
-
 // The hull of what the node reads; fills only when every input does.
 KnownBounds HandedOn(const Node& node, const std::vector<KnownBounds>& known) {
   KnownBounds hull = known[node.inputs[0].index()];
@@ -133,7 +130,7 @@ std::vector<KnownBounds> FindKnownBounds(const Graph& graph) {
   for (const ValueId id : graph.outputs) known[id.index()].score = true;
   for (size_t n = graph.nodes().size(); n-- > 0;) {
     const Node& node = graph.nodes()[n];
-    if (IsProduct(node.op)) continue;
+    if (IsConvOrMatMul(node.op)) continue;
     const bool seen = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
       return id.valid() && known[id.index()].score;
     });

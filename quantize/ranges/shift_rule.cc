@@ -2,6 +2,7 @@
 // stand for numbers that never come. NUMERICS.md section 1.1.
 #include <algorithm>
 
+#include "graph/conv_or_matmul.h"
 #include "quantize/ranges/propagation_rules.h"
 
 namespace rshift {
@@ -62,10 +63,8 @@ class ShiftRule {
   }
 
   bool IsProductOf(const Node& node, ValueId x) const {
-    const bool product = std::holds_alternative<Conv>(node.op) ||
-                         std::holds_alternative<ConvTranspose>(node.op) ||
-                         std::holds_alternative<MatMul>(node.op);
-    return product && node.inputs[0] == x && state_.graph.value(node.inputs[1]).is_constant();
+    return IsConvOrMatMul(node.op) && node.inputs[0] == x &&
+           state_.graph.value(node.inputs[1]).is_constant();
   }
 
   Propagation& state_;
