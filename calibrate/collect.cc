@@ -78,7 +78,7 @@ class Worker {
         Observe(observation, recorded, addition);
       }
     });
-    RequireNoFault(program_, *session_);
+    RequireNoFault(program_, *session_, sample.name);
     for (const DerivedStatistic& derived : plan_.derived) {
       std::optional<float> peak;
       for (const int source : derived.sources)

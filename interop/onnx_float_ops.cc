@@ -257,26 +257,48 @@ void Write(const Target& t, const Reduce& op) {
   if (reshaped) t.writer.Node("Reshape", {y, t.Constant("shape", t.OutShape())}, t.out);
 }
 
-// The sizes that follow from the scales, whether the product is one of floats or of doubles.
-bool SizesFollow(const Target& t, const Resize& op) {
-  for (size_t d = 0; d < op.scales.size(); ++d) {
-    const auto size = static_cast<float>(t.Shape0()[d]);
-    const auto out = static_cast<float>(t.OutShape()[d]);
-    const double product = static_cast<double>(size) * static_cast<double>(op.scales[d]);
-    if (std::floor(size * op.scales[d]) != out || std::floor(product) != static_cast<double>(out))
-      return false;
-  }
-  return true;
+// Whether the size follows from the scale, be the product one of floats or of doubles.
+bool SizeFollows(int64_t in, float scale, int64_t out) {
+  const double product = static_cast<double>(in) * static_cast<double>(scale);
+  return std::floor(static_cast<float>(in) * scale) == static_cast<float>(out) &&
+         std::floor(product) == static_cast<double>(out);
 }
 
-// By scales, on which the coordinates depend; by sizes where those are rounded.
+// The scale, or the nearest number beside it from which the size follows; 0 where none of four on
+// either side does.
+float ScaleOfSizes(int64_t in, float scale, int64_t out) {
+  float above = scale, below = scale;
+  for (int step = 0; step <= 4; ++step) {
+    if (SizeFollows(in, above, out)) return above;
+    if (SizeFollows(in, below, out)) return below;
+    above = std::nextafter(above, std::numeric_limits<float>::max());
+    below = std::nextafter(below, 0.0f);
+  }
+  return 0;
+}
+
+// Scales from which the sizes follow; empty where sizes say the same, or scales do not say it.
+std::vector<float> ScalesOfSizes(const Target& t, const Resize& op) {
+  std::vector<float> scales;
+  bool sizes_say_it = true, follows = true;
+  for (size_t d = 0; d < op.scales.size(); ++d) {
+    const int64_t in = t.Shape0()[d], out = t.OutShape()[d];
+    sizes_say_it = sizes_say_it && op.scales[d] == static_cast<float>(out) / static_cast<float>(in);
+    follows = follows && SizeFollows(in, op.scales[d], out);
+    scales.push_back(ScaleOfSizes(in, op.scales[d], out));
+    if (scales.back() == 0) return {};
+  }
+  return sizes_say_it && !follows ? std::vector<float>{} : scales;
+}
+
+// By scales, on which the coordinates depend; by sizes where those say the same.
 void Write(const Target& t, const Resize& op) {
   const Shape count = {static_cast<int64_t>(op.scales.size())};
+  const std::vector<float> scales = ScalesOfSizes(t, op);
   auto* node =
-      SizesFollow(t, op)
+      !scales.empty()
           ? t.writer.Node("Resize",
-                          {t.in[0], "", t.writer.Floats(t.out + "/scales", count, op.scales)},
-                          t.out)
+                          {t.in[0], "", t.writer.Floats(t.out + "/scales", count, scales)}, t.out)
           : t.writer.Node("Resize", {t.in[0], "", "", t.Constant("sizes", t.OutShape())}, t.out);
   OnnxWriter::Set(node, "mode", Name(op.mode));
   OnnxWriter::Set(node, "coordinate_transformation_mode", Name(op.coordinate));

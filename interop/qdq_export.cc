@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "graph/conv_or_matmul.h"
 #include "graph/onnx/tensor.h"
 #include "graph/passes/onnx_order.h"
 #include "graph/passes/passes.h"
 #include "interop/onnx_float_ops.h"
+#include "interop/onnx_rows.h"
 #include "interop/onnx_writer.h"
 #include "quantize/types.h"
 
@@ -21,6 +23,14 @@ namespace rshift {
 namespace {
 
 enum class Form { kQdq, kFakeQuantize };
+
+// Why a product has no form in ONNX: behind the name of what cannot be written.
+constexpr const char* kSeveral =
+    ": it became several products of the program, as the steps of an LSTM, GRU or RNN do, which "
+    "cannot be written as ONNX yet; leave the option out";
+constexpr const char* kOtherForm =
+    ": its weights are held in another form than ONNX has, as those of an LSTM, GRU or RNN are, "
+    "which cannot be written yet; leave the option out";
 
 class Exporter {
  public:
@@ -47,13 +57,20 @@ class Exporter {
       const Value& value = graph_.value(graph_.outputs[i]);
       const std::string source =
           value.is_constant() ? Constant(value) : Real(value.name, IsInteger(value.name));
-      writer_.Node("Identity", {source}, graph_.output_names[i]);
+      // An input that is an output has its name already.
+      if (!IsInput(graph_.output_names[i]))
+        writer_.Node("Identity", {source}, graph_.output_names[i]);
       writer_.AddOutput(graph_.output_names[i], value.dtype, value.shape);
     }
     return writer_.Finish();
   }
 
  private:
+  bool IsInput(const std::string& name) const {
+    return std::any_of(graph_.inputs.begin(), graph_.inputs.end(),
+                       [&](ValueId id) { return graph_.value(id).name == name; });
+  }
+
   static bool HoldsBytes(const Value& value) {
     return value.quant && (value.dtype == DType::kS8 || value.dtype == DType::kU8);
   }
@@ -80,10 +97,7 @@ class Exporter {
     return quantized && Integers(name) != nullptr ? name + "/dq" : Computed(name);
   }
   std::string Computed(const std::string& name) const {
-    for (const ValueId id : graph_.inputs) {
-      if (graph_.value(id).name == name) return name;
-    }
-    return name + "/real";
+    return IsInput(name) ? name : name + "/real";
   }
 
   std::string ZeroPoint(const std::string& name, const Value& type) {
@@ -135,11 +149,8 @@ class Exporter {
   // The node's product in the program. Other nodes may have its name, where a pass wrote several
   // for one; then weights are told apart by the name of the constant.
   const Node* LinearOf(const Node& node) const {
-    const bool product = std::holds_alternative<Conv>(node.op) ||
-                         std::holds_alternative<MatMul>(node.op) ||
-                         std::holds_alternative<ConvTranspose>(node.op);
     const auto found = linear_.find(node.name);
-    if (!product || found == linear_.end()) return nullptr;
+    if (!IsConvOrMatMul(node.op) || found == linear_.end()) return nullptr;
     if (found->second.size() == 1) return found->second[0];
     const std::string& weights = graph_.value(node.inputs[1]).name;
     const Node* linear = nullptr;
@@ -147,13 +158,11 @@ class Exporter {
       const std::string& name = quantized_.value(candidate->inputs[1]).name;
       if (name != weights && name != weights + "__q") continue;
       RSHIFT_REQUIRE(linear == nullptr, ErrorCode::kUnsupported,
-                     "--emit-qdq, --emit-fakequantize: ", node.name,
-                     ": several products of the program have its name and weights");
+                     "--emit-qdq, --emit-fakequantize: ", node.name, kSeveral);
       linear = candidate;
     }
-    RSHIFT_REQUIRE(
-        linear != nullptr, ErrorCode::kUnsupported, "--emit-qdq, --emit-fakequantize: ", node.name,
-        ": several products of the program have its name, and none its weights '", weights, "'");
+    RSHIFT_REQUIRE(linear != nullptr, ErrorCode::kUnsupported,
+                   "--emit-qdq, --emit-fakequantize: ", node.name, kSeveral);
     return linear;
   }
 
@@ -238,46 +247,13 @@ class Exporter {
     return moved;
   }
 
-  // For each row of the weights that make `y` in the program, which one it is in ONNX. A product
-  // behind a flattened image reads it as the program holds it, NHWC, and ToNhwc moves the rows of
-  // its weights accordingly: here it moves their numbers.
+  // For each row of the weights that make `y` in the program, which one it is in ONNX.
   const std::vector<int64_t>& OnnxRows(const std::string& y) {
-    if (rows_.empty()) FindRows();
+    if (rows_.empty()) rows_ = FindOnnxRows(graph_);
     const auto found = rows_.find(y);
     RSHIFT_REQUIRE(found != rows_.end(), ErrorCode::kUnsupported,
-                   "--emit-qdq, --emit-fakequantize: the weights of '", y,
-                   "' are held in another form than ONNX has");
+                   "--emit-qdq, --emit-fakequantize: the product '", y, "'", kOtherForm);
     return found->second;
-  }
-
-  const Value* Matrix(const Graph& graph, const Node& node) const {
-    if (!std::holds_alternative<MatMul>(node.op)) return nullptr;
-    const Value& weights = graph.value(node.inputs[1]);
-    const bool matrix =
-        weights.is_constant() && weights.dtype == DType::kF32 && weights.shape.size() == 2;
-    return matrix ? &weights : nullptr;
-  }
-
-  void FindRows() {
-    Graph numbered = graph_;
-    for (const Node& node : graph_.nodes()) {
-      if (Matrix(graph_, node) == nullptr) continue;
-      Value& weights = numbered.value(node.inputs[1]);
-      const auto columns = static_cast<size_t>(weights.shape[1]);
-      std::vector<float> numbers(static_cast<size_t>(NumElements(weights.shape)));
-      for (size_t e = 0; e < numbers.size(); ++e) numbers[e] = static_cast<float>(e / columns);
-      weights.constant = MakeConstant(std::span<const float>(numbers));
-      weights.origin = nullptr;
-    }
-    numbered = ToNhwc(numbered);
-    for (const Node& node : numbered.nodes()) {
-      const Value* weights = Matrix(numbered, node);
-      if (weights == nullptr) continue;
-      const auto numbers = weights->constant->As<float>();
-      std::vector<int64_t>& rows = rows_[numbered.value(node.outputs[0]).name];
-      for (int64_t p = 0; p < weights->shape[0]; ++p)
-        rows.push_back(static_cast<int64_t>(numbers[static_cast<size_t>(p * weights->shape[1])]));
-    }
   }
 
   // Weights or bias of a convolution or matrix product, dequantized.
@@ -286,7 +262,7 @@ class Exporter {
     RSHIFT_REQUIRE(w.origin != nullptr && w.dtype == DType::kS8 &&
                        w.shape == graph_.value(node.inputs[1]).shape,
                    ErrorCode::kUnsupported, "--emit-qdq, --emit-fakequantize: ", node.name,
-                   ": its weights are held in another form than ONNX has");
+                   kOtherForm);
     const bool is_conv = std::holds_alternative<Conv>(node.op);
     const int64_t axis = is_conv ? 0 : 1;
     const std::vector<float>& scales = w.origin->scales;

@@ -51,11 +51,13 @@ std::vector<std::byte> OutputBytes(const Program& program, const Session& sessio
   return bytes;
 }
 
-void RequireNoFault(const Program& program, const Session& session) {
+void RequireNoFault(const Program& program, const Session& session, const std::string& sample) {
   const std::string fault = session.Fault();
-  RSHIFT_REQUIRE(fault.empty(), ErrorCode::kInvalidInput, program.where(), ": ", fault,
-                 "; the model computes indices that the data do not have: expected from minus the "
-                 "axis to the axis less one");
+  RSHIFT_REQUIRE(
+      fault.empty(), ErrorCode::kInvalidInput, program.where(), ": ", fault,
+      sample.empty() ? "" : Cat(", of sample '", sample, "'"),
+      "; expected indices of the inputs, or what the model makes of them, from minus the "
+      "axis to the axis less one");
 }
 
 }  // namespace rshift

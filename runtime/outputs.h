@@ -4,6 +4,7 @@
 #define RSHIFT_RUNTIME_OUTPUTS_H_
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "base/shape.h"
@@ -16,8 +17,8 @@ Shape OutputShape(const Program& program, const Session& session, int index);
 // The bytes of those elements: Session::Output, or a part of it.
 std::vector<std::byte> OutputBytes(const Program& program, const Session& session, int index);
 // Throws kInvalidInput, naming program and command, when the last run came upon something that has
-// no answer (Session::Fault).
-void RequireNoFault(const Program& program, const Session& session);
+// no answer (Session::Fault). `sample`: what it ran on, where it is known.
+void RequireNoFault(const Program& program, const Session& session, const std::string& sample = {});
 
 }  // namespace rshift
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "codegen/passes/channel_numbers.h"
 #include "codegen/passes/rewriter.h"
 #include "codegen/passes/subpixel_phases.h"
 
@@ -72,9 +73,7 @@ class PhaseWriter {
     QConv conv = conv_;
     conv.window = {h.taps,       w.taps,       1,           1,          h.dilation, w.dilation,
                    h.pad_before, w.pad_before, h.pad_after, w.pad_after};
-    conv.channels.clear();
-    conv.zero_w.clear();
-    conv.negative.clear();
+    ClearChannelNumbers(&conv);
     std::vector<int8_t> weights;
     for (int64_t f = 0; f < part.rows.count; ++f) {
       for (int64_t g = 0; g < part.columns.count; ++g) {
@@ -119,11 +118,9 @@ class PhaseWriter {
         }
       }
       // |bias| grows by no more than the bound of the accumulator has for the taps left out.
-      ChannelRequant channel = conv_.channels[static_cast<size_t>(oc)];
-      channel.bias = static_cast<int32_t>(channel.bias + zero_x * others);
-      conv.channels.push_back(channel);
-      if (!conv_.zero_w.empty()) conv.zero_w.push_back(zero_w);
-      if (!conv_.negative.empty()) conv.negative.push_back(conv_.negative[static_cast<size_t>(oc)]);
+      AppendChannelNumbers(conv_, static_cast<size_t>(oc), &conv);
+      int32_t& bias = conv.channels.back().bias;
+      bias = static_cast<int32_t>(bias + zero_x * others);
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/passes/channel_numbers.h"
 #include "codegen/passes/conv_cost.h"
 #include "codegen/passes/rewriter.h"
 
@@ -27,9 +28,7 @@ bool UnrollWidthOf(GraphRewriter& rewriter, const Node& node, const ConvForms& f
   QConv conv = *op;
   conv.window = WidenWindow(op->window, pixels, x[2], y[2]);
   for (int64_t j = 1; j < pixels; ++j) {
-    conv.channels.insert(conv.channels.end(), op->channels.begin(), op->channels.end());
-    conv.zero_w.insert(conv.zero_w.end(), op->zero_w.begin(), op->zero_w.end());
-    conv.negative.insert(conv.negative.end(), op->negative.begin(), op->negative.end());
+    for (size_t c = 0; c < op->channels.size(); ++c) AppendChannelNumbers(*op, c, &conv);
   }
   const int64_t columns = RoundUp(y[2], pixels) / pixels;
   const ValueId old_y = node.outputs[0], new_x = rewriter.Same(node.inputs[0]);

@@ -114,7 +114,8 @@ std::vector<int64_t> PadAxes(OnnxNode& node, size_t rank) {
   return axes;
 }
 
-// The tensor repeats itself on all sides: elements by their place.
+// The tensor, without what pads below 0 cut off, repeats itself on all sides: elements by their
+// place.
 void ImportWrapPad(OnnxNode& node) {
   Expr x = In(node, 0);
   const auto axes = PadAxes(node, x.rank());
@@ -127,9 +128,13 @@ void ImportWrapPad(OnnxNode& node) {
                    before + after + size >= 0,
                "pads dimension ", size, " by ", before, " and ", after);
     CheckConstantSize(node, before + after + size);
+    const int64_t first = std::max<int64_t>(-before, 0);
+    const int64_t left = size - first - std::max<int64_t>(-after, 0);
+    node.Check(left > 0, "pads cut off all of dimension ", size);
     std::vector<int64_t> places(before + after + size);
     for (size_t k = 0; k < places.size(); ++k) {
-      places[k] = ((static_cast<int64_t>(k) - before) % size + size) % size;
+      const int64_t place = static_cast<int64_t>(k) - std::max<int64_t>(before, 0);
+      places[k] = first + (place % left + left) % left;
     }
     const Shape count{static_cast<int64_t>(places.size())};
     if (before != 0 || after != 0) x = Gathered(x, Ints(node, count, places), axes[i]);

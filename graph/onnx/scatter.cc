@@ -157,11 +157,13 @@ void ImportScatterNd(OnnxNode& node) {
   const Shape shape = data.shape(), list = indices.shape();
   const Expr first = PlacesOfSlices(indices, shape, 0);
   const Shape slice(shape.begin() + list.back(), shape.end());
-  const int64_t size = std::max<int64_t>(NumElements(slice), 1);
+  const int64_t size = NumElements(slice);
   Shape expected(list.begin(), list.end() - 1);
   expected.insert(expected.end(), slice.begin(), slice.end());
   node.Check(updates.shape() == expected, "updates have the shape ", ToString(updates.shape()),
              ", expected ", ToString(expected));
+  if (size == 0 || NumElements(shape) == 0 || NumElements(expected) == 0)
+    return GiveReshaped(data, shape);
   const Expr rows = Reshaped(data, {NumElements(shape) / size, size});
   const Expr fresh = Reshaped(updates, {NumElements(expected) / size, size});
   if (!first.is_constant()) {

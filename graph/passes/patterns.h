@@ -75,6 +75,7 @@ std::optional<RowValue> ReadReduced(const Matcher& m, ValueId value, ReduceOp op
 bool RecognizeLayerNorm(Graph& graph, Matcher& matcher, size_t index);
 // As RecognizeLayerNorm(), of graph/passes/softmax.cc.
 bool RecognizeSoftmax(Graph& graph, Matcher& matcher, size_t index);
+bool RecognizeLogSoftmax(Graph& graph, Matcher& matcher, size_t index);
 
 }  // namespace rshift
 

@@ -8,7 +8,8 @@ Graph RecognizePatterns(Graph graph) {
   graph = RecognizeFunctions(std::move(graph));
   Matcher norms(graph);
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    if (!RecognizeLayerNorm(graph, norms, i)) RecognizeSoftmax(graph, norms, i);
+    if (RecognizeLayerNorm(graph, norms, i) || RecognizeSoftmax(graph, norms, i)) continue;
+    RecognizeLogSoftmax(graph, norms, i);
   }
   return Tidy(std::move(graph));
 }

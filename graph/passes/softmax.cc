@@ -1,4 +1,4 @@
-// exp(x - max(x)) / sum(exp(x - max(x))) over one dimension.
+// exp(x - max(x)) / sum(exp(x - max(x))) over one dimension, and the logarithm of a Softmax.
 #include "graph/passes/patterns.h"
 
 namespace rshift {
@@ -34,6 +34,22 @@ bool RecognizeSoftmax(Graph& graph, Matcher& matcher, size_t index) {
   matcher.links().Detach(id);
   node.op = Softmax{.axis = rows->axis};
   node.inputs = {WithoutMaximum(matcher, argument, rows->axis)};
+  matcher.links().Attach(id);
+  return true;
+}
+
+bool RecognizeLogSoftmax(Graph& graph, Matcher& matcher, size_t index) {
+  const NodeId id(static_cast<int32_t>(index));
+  Node& node = graph.nodes()[index];
+  const auto* log = std::get_if<Unary>(&node.op);
+  if (log == nullptr || log->op != UnaryOp::kLog) return false;
+  const auto* softmax = matcher.links().ProducerAs<Softmax>(node.inputs[0]);
+  if (softmax == nullptr || softmax->log) return false;
+  const ValueId x = matcher.links().Producer(node.inputs[0])->inputs[0];
+  const int64_t axis = softmax->axis;
+  matcher.links().Detach(id);
+  node.op = Softmax{.axis = axis, .log = true};
+  node.inputs = {x};
   matcher.links().Attach(id);
   return true;
 }

@@ -21,8 +21,22 @@ void EmitMovement(Emitter& emitter, const Node& node, Op op) {
                         {to.qmin(), to.qmax()});
 }
 
+// x in y's type, then padded: the number may lie beyond x's range.
+void EmitRescaledPad(Emitter& emitter, const Node& node, Pad op) {
+  const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
+  const IntType from = emitter.Type(old_x), to = emitter.Type(old_y);
+  const ValueId x = emitter.Temporary(old_x, "__before_" + node.name, to);
+  emitter.AddRequantize(node.name + "__rescale", emitter.Int(old_x), from, x, to,
+                        {to.qmin(), to.qmax()});
+  op.value = static_cast<float>(RulesOf(emitter).Constant(op.value, to));
+  emitter.AddNode(node.name, std::move(op), {x}, emitter.DefineInt(old_y));
+}
+
 void EmitPad(Emitter& emitter, const Node& node, const Pad& op) {
   const IntType type = emitter.Type(node.inputs[0]);
+  const bool rescales = !(type == emitter.Type(node.outputs[0]));
+  if (op.mode == PadMode::kConstant && op.value != 0 && rescales)
+    return EmitRescaledPad(emitter, node, op);
   Pad quantized = op;
   if (op.mode == PadMode::kConstant) {
     quantized.value = static_cast<float>(RulesOf(emitter).Constant(op.value, type));

@@ -249,6 +249,7 @@ def odds():
         case('top_k_smallest', 'TopK', [picture], [ints(2)], outputs=2, axis=1, largest=0),
         case('top_k_of_many', 'TopK', [numbers(1, 20000)], [ints(300)], outputs=2), case('sort', 'TopK', [numbers(2, 3000)], [ints(3000)], outputs=2),
         case('pad_wrap', 'Pad', [x], [ints(1, 2, 0, 3)], mode='wrap', opset=19, ir=9),
+        case('pad_wrap_cut', 'Pad', [x], [ints(1, -1, -1, 3)], mode='wrap', opset=19, ir=9),
         case('compress', 'Compress', [x], [np.array([True, False, True])], axis=0),
         case('col2im', 'Col2Im', [numbers(1, 18, 9)], [ints(7, 7), ints(3, 3)], strides=[2, 2]),
         case('col2im_pads', 'Col2Im', [numbers(1, 8, 25)], [ints(6, 6), ints(2, 2)], pads=[0, 0, 1, 1], strides=[1, 1], dilations=[2, 2]),

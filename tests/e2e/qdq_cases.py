@@ -149,6 +149,13 @@ def movement(op, constants=(), **attributes):
     return build
 
 
+def pad_beyond_input(b):
+    """A number that the input's integers do not reach: ONNX Runtime pads with the result's."""
+    x = b.trip(b.input('x', IMAGE), SCALE)
+    names = [b.constant('pads', np.int64([0, 0, 1, 2, 0, 0, 3, 0])), b.constant('value', np.float32(400 * SCALE))]
+    b.quantized(b.node('Pad', [x, *names], 'y'), SCALE * 5)
+
+
 def concat(b):
     x, y = b.trip(b.input('x', IMAGE), SCALE), b.trip(b.input('y', IMAGE), 0.0123, 3)
     b.quantized(b.node('Concat', [x, y], 'z', axis=1), SCALE)
@@ -194,5 +201,6 @@ CASES = [
     Case('reshape', movement('Reshape', [np.int64([2, -1])]), 0),
     Case('transpose', movement('Transpose', perm=[0, 2, 3, 1]), 0),
     Case('pad', movement('Pad', [np.int64([0, 0, 1, 2, 0, 0, 3, 0])]), 0),
+    Case('pad beyond its input', pad_beyond_input),
     Case('slice', movement('Slice', [np.int64([1]), np.int64([6]), np.int64([2])]), 0),
 ]

@@ -155,20 +155,21 @@ def test_our_own_import_takes_it_back(folder, tmp_path):
 
 
 @pytest.mark.parametrize('kind', ({'mode': 'nearest', 'scales': (2, 2)}, {'mode': 'nearest', 'sizes': (7, 5)},
-                                  {'mode': 'linear', 'scales': (1.5, 2)},
+                                  {'mode': 'linear', 'scales': (1.5, 2)}, {'mode': 'linear', 'scales': (0.7, 1.4), 'shape': (10, 9)},
                                   {'mode': 'linear', 'sizes': (11, 7), 'coordinate_transformation_mode': 'align_corners'},
                                   {'mode': 'cubic', 'scales': (2, 2), 'cubic_coeff_a': -0.5, 'exclude_outside': 1}))
 def test_resize(kind, tmp_path):
-    attributes = {k: v for k, v in kind.items() if k not in ('scales', 'sizes')}
+    attributes = {k: v for k, v in kind.items() if k not in ('scales', 'sizes', 'shape')}
+    shape = (1, 3, *kind.get('shape', (6, 6)))
     w = np.random.default_rng(61).normal(size=(4, 3, 3, 3)).astype(np.float32) / 3
     by = numpy_helper.from_array(np.array([1, 1, *kind['scales']], np.float32) if 'scales' in kind else
                                  np.array([1, 4, *kind['sizes']], np.int64), 'by')
     nodes = [helper.make_node('Conv', ['x', 'w'], ['c'], name='conv', pads=[1] * 4),
              helper.make_node('Resize', ['c', '', 'by'] if 'scales' in kind else ['c', '', '', 'by'], ['y'], name='up', **attributes)]
-    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 6, 6))],
+    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, shape)],
                               [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [numpy_helper.from_array(w, 'w'), by])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'n.onnx')
-    np.save(tmp_path / 'x.npy', np.random.default_rng(62).normal(size=(8, 3, 6, 6)).astype(np.float32))
+    np.save(tmp_path / 'x.npy', np.random.default_rng(62).normal(size=(8, *shape[1:])).astype(np.float32))
     pipeline.calibrate(tmp_path / 'n.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', extra=AS_IT_IS)
     theirs, ours, scale = both(tmp_path / 'n.onnx', tmp_path / 't.yaml', tmp_path / 'x.npy', tmp_path, 'symmetric', quantized='c')
     assert (np.abs(theirs - ours) / scale).max() < 2.5
@@ -305,3 +306,14 @@ def test_outputs_of_other_types_and_constant_ones(tmp_path):
     wanted, found = (ort.InferenceSession(tmp_path / name).run(['y', 'b', 'c'], {'x': x[:1]}) for name in ('net.onnx', 'q.onnx'))
     assert [v.dtype for v in found] == [v.dtype for v in wanted]
     assert np.array_equal(found[2], wanted[2]) and np.mean(found[1] == wanted[1]) > 0.9
+
+
+def test_an_output_that_is_an_input(tmp_path):
+    graph = helper.make_graph([helper.make_node('Relu', ['x'], ['y'])], 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 4))],
+                              [helper.make_tensor_value_info(name, TensorProto.FLOAT, (1, 4)) for name in 'yx'])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'net.onnx')
+    x = np.random.default_rng(8).normal(size=(8, 4)).astype(np.float32)
+    np.save(tmp_path / 'x.npy', x)
+    table = pipeline.calibrate(tmp_path / 'net.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=8, extra=AS_IT_IS)
+    pipeline.deploy(tmp_path / 'net.onnx', tmp_path / 'p', mode='symmetric', table=table, extra=('--emit-qdq', tmp_path / 'q.onnx'))
+    assert np.array_equal(ort.InferenceSession(tmp_path / 'q.onnx').run(['x'], {'x': x[:1]})[0], x[:1])

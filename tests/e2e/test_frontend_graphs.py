@@ -154,6 +154,15 @@ def test_an_unsupported_node_in_a_body_is_named(tmp_path):
     assert "'outer' (If)" in message and 'inner (Multinomial)' in message
 
 
+@pytest.mark.parametrize('reduction', ['none', 'add', 'max'])
+def test_slices_of_no_elements_are_scattered(reduction, tmp_path):
+    """torch.onnx.export writes them for masks of windows that are not shifted (torchvision's Swin transformers)."""
+    nodes = [helper.make_node('ScatterND', ['d', 'i', 'u'], ['t'], reduction=reduction), helper.make_node('Concat', ['x', 't'], ['y'], axis=2)]
+    constants = {'d': np.zeros((4, 4, 0), np.float32), 'i': np.array([[0], [1], [2], [3]]), 'u': np.zeros((4, 4, 0), np.float32)}
+    x = np.random.default_rng(3).normal(size=(4, 4, 3)).astype(np.float32)
+    compare(model_of(nodes, [value('x', [4, 4, 3])], ['y'], constants, opset=18), {'x': x}, tmp_path)
+
+
 @pytest.mark.parametrize('file', ['silero_vad_16k_op15.onnx', 'silero_vad_op18_ifless.onnx'])
 def test_silero_vad_carries_its_state_as_onnx_runtime_does(file, shared, tmp_path):
     path, program = shared / 'models' / 'silero_vad' / file, tmp_path / 'program'

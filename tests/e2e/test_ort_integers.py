@@ -54,7 +54,9 @@ def where(sweep):
 
 def softmax(sweep):
     shape = tuple(int(s) for s in sweep.rng.integers(2, 20, 3))
-    q = quant(sweep.kind, 1 / 256, -128 if sweep.kind == 's8' else 0)
+    # ONNX Runtime's products are infinite from about 148 elements a unit on: then it gives zero points.
+    scale = 1 / 256 if sweep.rng.integers(0, 2) else 10 ** -sweep.rng.uniform(2.5, 4)
+    q = quant(sweep.kind, scale, -128 if sweep.kind == 's8' else 0)
     x = sweep.activation(shape, sweep.quant(-2.3, -0.3))
     result = sweep.graph.node('Softmax', [x], 'result', axis=int(sweep.rng.integers(0, 3)))
     return sweep.model(result, shape, q), q

@@ -95,13 +95,14 @@ def test_averages(tmp_path, report):
 def test_convolution_with_functions_behind_it(tmp_path, report):
     rng, models = np.random.default_rng(82), []
     functions = [['Relu'], ['Sigmoid'], ['Tanh'], ['HardSwish'], ['LeakyRelu', 'Abs'], ['Relu', 'Tanh']]
-    for i, chain in enumerate(functions):
+    # Of few channels several pixels are computed together.
+    for i, (chain, channels, width) in enumerate([(chain, *size) for size in ((16, 20), (3, 37)) for chain in functions]):
         kind, zeros = ZEROS[i % 4]
-        weights = rng.integers(-127, 128, (16, 8, 3, 3)).astype(np.int8)
+        weights = rng.integers(-127, 128, (channels, 8, 3, 3)).astype(np.int8)
 
-        def make(constants, chain=chain, weights=weights):
-            constants += [numpy_helper.from_array(weights, 'w'), numpy_helper.from_array(rng.uniform(0.001, 0.003, 16).astype(np.float32), 'w_s'),
-                          numpy_helper.from_array(np.zeros(16, np.int8), 'w_z')]
+        def make(constants, chain=chain, weights=weights, channels=channels):
+            constants += [numpy_helper.from_array(weights, 'w'), numpy_helper.from_array(rng.uniform(0.001, 0.003, channels).astype(np.float32), 'w_s'),
+                          numpy_helper.from_array(np.zeros(channels, np.int8), 'w_z')]
             nodes = [helper.make_node('DequantizeLinear', ['w', 'w_s', 'w_z'], ['w_f'], axis=0),
                      helper.make_node('Conv', ['a_f', 'w_f'], ['c0'], pads=[1] * 4)]
             for k, name in enumerate(chain):
@@ -109,7 +110,7 @@ def test_convolution_with_functions_behind_it(tmp_path, report):
                 nodes.append(helper.make_node(name, [f'c{k}'], [out]))
             return nodes
 
-        x = rng.integers(0, 256, (1, 8, 20, 20)).astype(np.uint8).view(TYPES[kind][1])
+        x = rng.integers(0, 256, (1, 8, 20, width)).astype(np.uint8).view(TYPES[kind][1])
         models.append((net(make, kind, (zeros[0], zeros[2]), (0.0213, 0.0097), [x.shape]), {'a': x}))
     total, wrong, worst = differ(models, tmp_path)
     report(f'openvino convolutions: {total} bytes, {wrong} differ from OpenVINO, by {worst}')

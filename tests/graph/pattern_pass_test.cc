@@ -243,6 +243,13 @@ TEST(Patterns, SoftmaxInItsForms) {
   }
 }
 
+TEST(Patterns, TheLogarithmOfASoftmax) {
+  Net net;
+  const ValueId x = net.Relu(net.Input("x", {2, 3, 4}));
+  const ValueId shares = net.Like(Softmax{.axis = 1}, {x});
+  ExpectBecomes(net.Done({net.Like(Unary{UnaryOp::kLog}, {shares})}), "Clip Softmax");
+}
+
 // Sums over another dimension than the maximum: the difference stays, the quotient is a Softmax.
 TEST(Patterns, AMaximumOverAnotherDimensionStays) {
   Net net;

@@ -281,7 +281,9 @@ class Grower {
       case 1:
         return others_.push_back(AddPointwise(x));
       case 2:
-        return others_.push_back(net_.Like(Softmax{static_cast<int64_t>(s.size()) - 1}, {x}));
+        others_.push_back(net_.Like(Softmax{static_cast<int64_t>(s.size()) - 1}, {x}));
+        if (Pick(0, 1) == 1) others_.push_back(net_.Like(Unary{UnaryOp::kLog}, {others_.back()}));
+        return;
       default:
         if (s.size() != 3) return others_.push_back(net_.BatchNormOf(x));
         return others_.push_back(net_.TransposeOf(x, {0, 2, 1}));
