@@ -12,6 +12,7 @@
 #include "quantize/ops/recurrent.h"
 #include "quantize/output_joins.h"
 #include "quantize/overrides.h"
+#include "quantize/phases.h"
 #include "quantize/powers.h"
 #include "quantize/qdq.h"
 #include "quantize/ranges/propagation_rules.h"
@@ -106,6 +107,10 @@ class Planner {
               "brings channels of an F32 input to one scale that lie far apart before: one scale "
               "for all would round the small ones away; mode: int8 for it in --config makes it "
               "integer");
+    KeepFloat(
+        unless_said(PhaseNodes(graph_, table, integer_inputs)),
+        "is for a sine or cosine of many periods: one scale for all would round away where in "
+        "its period an argument lies; mode: int8 for it in --config makes it integer");
     KeepFloat(unless_said(SpectralNodes(graph_)),
               "is for a Fourier transform, whose bins lie orders of magnitude apart: one scale "
               "would round most of them away; mode: int8 for it in --config makes it integer");

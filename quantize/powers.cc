@@ -34,13 +34,16 @@ bool IsProduct(const Node& node) {
 }
 
 // What a value holds, the wildest of what makes it. The means of many squares are near enough to
-// each other for a root of bytes (of a normalization), not for a logarithm.
-enum class Power : uint8_t { kNone, kMeanOfSquares, kSquare, kHigher };
+// each other for a root of bytes (of a normalization), not for a logarithm. Exponentials that are
+// not summed are a function of one value together with their logarithm.
+enum class Power : uint8_t { kNone, kMeanOfSquares, kSquare, kHigher, kExponential };
 
 Power RaisedBy(const Graph& graph, const std::vector<NodeId>& producers, const Node& node) {
   if (!IsActivation(graph, node.inputs[0])) return Power::kNone;
   if (const auto* unary = std::get_if<Unary>(&node.op))
-    return unary->op == UnaryOp::kSquare ? Power::kSquare : Power::kNone;
+    return unary->op == UnaryOp::kSquare ? Power::kSquare
+           : unary->op == UnaryOp::kExp  ? Power::kExponential
+                                         : Power::kNone;
   if (const std::optional<float> exponent = ExponentOf(graph, node)) {
     if (*exponent < kLeastRaising) return Power::kNone;
     return *exponent > kLeastRaising ? Power::kHigher : Power::kSquare;
@@ -61,6 +64,7 @@ Power RaisedBy(const Graph& graph, const std::vector<NodeId>& producers, const N
 
 bool TakesBack(const Graph& graph, const Node& node, Power power) {
   const auto* unary = std::get_if<Unary>(&node.op);
+  if (power == Power::kExponential) return false;
   if (unary != nullptr && unary->op == UnaryOp::kLog) return true;
   if (power == Power::kMeanOfSquares) return false;
   if (unary != nullptr) return unary->op == UnaryOp::kSqrt || unary->op == UnaryOp::kRsqrt;
@@ -76,6 +80,12 @@ bool HasFilters(const Graph& graph, const Node& node) {
     const std::span<const float> weights = graph.value(id).constant->As<float>();
     return std::all_of(weights.begin(), weights.end(), [](float v) { return v >= 0; });
   });
+}
+
+// What adds or compares elements of its input with each other.
+bool MixesElements(const Node& node) {
+  return std::holds_alternative<Reduce>(node.op) || std::holds_alternative<AveragePool>(node.op) ||
+         std::holds_alternative<MatMul>(node.op) || std::holds_alternative<Conv>(node.op);
 }
 
 // A sum or mean over kMany numbers or more.
@@ -124,6 +134,7 @@ std::vector<bool> PowerNodes(const Graph& graph) {
     if (!makes[n]) continue;
     Power made = std::max(raised, read);
     if (made == Power::kSquare && IsMeanOfMany(graph, node)) made = Power::kMeanOfSquares;
+    if (made == Power::kExponential && MixesElements(node)) made = Power::kHigher;
     powers[static_cast<size_t>(node.outputs[0].index())] = made;
   }
   std::vector<bool> wanted(powers.size(), false);  // by value: leads to an end

@@ -1,5 +1,5 @@
 // Powers that a root or a logarithm takes back: LpPool, GeM pooling, magnitudes of complex numbers,
-// the logarithm of an energy.
+// the logarithm of an energy or of a sum of exponentials.
 #ifndef RSHIFT_QUANTIZE_POWERS_H_
 #define RSHIFT_QUANTIZE_POWERS_H_
 
@@ -13,7 +13,7 @@ namespace rshift {
 // included. The square of 8 bits needs 16, its cube 24: one scale rounds away all but the largest,
 // which the root would have brought back.
 //
-// 1. x^2, a product of a tensor with itself, a power of 2 or more.
+// 1. x^2, a product of a tensor with itself, a power of 2 or more; exp(x) where it is summed.
 // 2. What is made of such results: movements, sums, means and maxima, bounds, sums, differences,
 //    products and quotients with constants or with each other, matrix products and convolutions
 //    with constants without a number below 0 (mel filters).

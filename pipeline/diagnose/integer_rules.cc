@@ -68,6 +68,13 @@ void FindNotEqualized(const DiagnoseFacts& facts, const DiagnoseCommands& comman
   }
 }
 
+// Whether values lie beyond the range. A Tanh whose range is [-1, 1] rests at its ends.
+bool LiesBeyond(const TensorFacts& t) {
+  constexpr float kOfSpan = 0.01f;
+  const float margin = kOfSpan * (t.range_high - t.range_low);
+  return t.min < t.range_low - margin || t.max > t.range_high + margin;
+}
+
 }  // namespace
 
 std::vector<Finding> FindHiddenScale(const DiagnoseFacts& facts, const DiagnoseCommands& commands) {
@@ -98,7 +105,7 @@ std::vector<Finding> FindSaturation(const DiagnoseFacts& facts, const DiagnoseCo
   std::vector<Finding> found;
   for (const TensorFacts& t : facts.tensors) {
     if (!t.integer || t.integer->moves || !(t.integer->saturated > kSaturatedShare)) continue;
-    if (t.integer->saturated_count < kSaturatedCount) continue;
+    if (t.integer->saturated_count < kSaturatedCount || !LiesBeyond(t)) continue;
     found.push_back(
         {WhereText(t), t.tensor,
          Cat(PercentText(t.integer->saturated),

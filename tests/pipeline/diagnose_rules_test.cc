@@ -1,6 +1,7 @@
 // Every rule of diagnose on facts just below and just above its limit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -270,7 +271,12 @@ TEST(DiagnoseRules, SaturationCountsShareAndElements) {
   t.integer.emplace();
   t.integer->saturated = 0.011;
   t.integer->saturated_count = 32;
+  t.min = -2 * std::max(-t.range_low, t.range_high);
   EXPECT_EQ(Count(FindSaturation, With(t)), 1u);
+  TensorFacts bounded = t;  // a Tanh at its ends: nothing lies beyond them
+  bounded.min = t.range_low;
+  bounded.max = t.range_high;
+  EXPECT_EQ(Count(FindSaturation, With(bounded)), 0u);
   t.integer->saturated_count = 31;
   EXPECT_EQ(Count(FindSaturation, With(t)), 0u);
   t.integer->saturated_count = 32;
