@@ -75,7 +75,7 @@ def reduction(sweep, code):
 
 def product_of_elements(sweep, code):
     """Up to 12 factors, to a scale at which partial products stay within 32 bits: LiteRT defines no others."""
-    shape, axes = tuple(sweep.integer(1, 4) for _ in range(3)) + (sweep.integer(1, 40),), [[1], [1, 2], [0, 1]][sweep.integer(0, 2)]
+    shape, axes = tuple(sweep.integer(2, 4) for _ in range(3)) + (sweep.integer(1, 40),), [[1], [1, 2], [0, 1]][sweep.integer(0, 2)]
     quant, count = sweep.quant(), int(np.prod([shape[a] for a in axes]))
     largest = (float(quant[0]) * 255) ** count
     result = (float(np.float32(largest / 255 * sweep.rng.uniform(.005, 1.5))), sweep.integer(-128, 127))

@@ -426,7 +426,8 @@ def test_other_profiles_give_what_mode_f32_gives(tmp_path):
     assert all((one == found[0]).all() for one in found)
 
 
-@pytest.mark.parametrize('name', CASES)
+# Products of many elements are F32 there.
+@pytest.mark.parametrize('name', [name for name in CASES if not name.startswith('reduce_prod')])
 def test_our_own_profile_has_sixteen_bits_of_its_own(name, tmp_path):
     """Under tpu: integers, two units at most from the numbers in floats."""
     case, found = CASES[name], {}
