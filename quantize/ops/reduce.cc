@@ -206,7 +206,8 @@ OpSupport SupportReduction(const Graph& graph, const Node& node, const Reduce& o
   if (NumElements(x) == 0 || op.axes.empty()) return {OpKind::kFloat, "it reduces nothing"};
   const int64_t reduced = Arrange(x, AxesOf(op, x.size())).reduced;
   if (op.op == ReduceOp::kProd && reduced == 1)
-    return {OpKind::kFloat, "its one factor is rescaled in one of LiteRT's ways, and not in others"};
+    return {OpKind::kFloat,
+            "its one factor is rescaled in one of LiteRT's ways, and not in others"};
   if (reduced > kMostReduced) {
     return {OpKind::kFloat, Cat("it reduces ", reduced, " elements, more than ", kMostReduced)};
   }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "quantize/numerics/double_scale.h"
+#include "quantize/numerics/fixed_int16.h"
 #include "quantize/numerics/int16_terms.h"
 #include "quantize/numerics/tflite_int16.h"
 #include "quantize/numerics/tflite_unary.h"
@@ -63,6 +64,20 @@ QTableS16 MakeTable(const IntType& x, const IntType& y, const Unary& op) {
 
 bool IsLogistic(UnaryOp op) { return op == UnaryOp::kSigmoid || op == UnaryOp::kTanh; }
 
+// Scales at which the optimised kernels shift their input, and compute in fixed point.
+bool IsShifted(float scale, UnaryOp op) {
+  return scale == 0x1p-12f || (scale == 0x1p-11f && op == UnaryOp::kTanh);
+}
+
+QTableS16 MakeShiftedLogistic(const IntType& x, UnaryOp op) {
+  const int32_t factor = x.quant.scale == 0x1p-12f ? 1 : 2;
+  return TableOfResults({}, ResultsOf([&](int32_t q) {
+                          const int32_t a = numerics::fixed16::Held(q * factor);
+                          return op == UnaryOp::kTanh ? numerics::fixed16::Tanh(a)
+                                                      : numerics::fixed16::Logistic(a);
+                        }));
+}
+
 QTableS16 MakeLogistic(const IntType& x, UnaryOp op) {
   const auto table = numerics::TfLiteLogisticTable();
   const auto input = numerics::TfLiteLogisticInputOf(x.quant.scale);
@@ -88,13 +103,13 @@ class Int16 final : public ModelInt16Rules {
     const float scale = x.quant.scale;
     if (static_cast<double>(scale) > numerics::kMostTfLiteLogisticScale)
       return Cat("the scale of its 16-bit input is ", scale, ", more than LiteRT takes");
-    const bool shifted = scale == 0x1p-12f || (scale == 0x1p-11f && op.op == UnaryOp::kTanh);
-    if (optimised_ && shifted) return "LiteRT's optimised kernel for this scale is not reproduced";
     return "";
   }
 
   QTableS16 MakeUnary(const IntType& x, const IntType& y, const Unary& op) const override {
     if (IsTable(op.op)) return MakeTable(x, y, op);
+    if (IsLogistic(op.op) && optimised_ && IsShifted(x.quant.scale, op.op))
+      return MakeShiftedLogistic(x, op.op);
     if (IsLogistic(op.op)) return MakeLogistic(x, op.op);
     if (op.op == UnaryOp::kNeg)
       return TableOfResults({}, ResultsOf([](int32_t q) { return q == -32768 ? q : -q; }));
