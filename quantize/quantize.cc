@@ -238,13 +238,20 @@ CalibrationTable UnclippedTable(CalibrationTable table) {
 // 16 bits are computed as profile tpu does: a node's own profile would be named and left out.
 void CheckOwnProfiles(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
                       const QuantizeOptions& options) {
+  const auto is_wide = [&](ValueId id) {
+    return id.valid() && types.int16[static_cast<size_t>(id.index())].quant.scale > 0;
+  };
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     const Profile own = ProfileOf(graph, node, options.config, options.profile);
-    const bool wide = types.int16[static_cast<size_t>(node.outputs[0].index())].quant.scale > 0;
-    RSHIFT_REQUIRE(own == options.profile || !wide || plan.forms[n] != NodeForm::kInteger,
-                   ErrorCode::kInvalidInput, "layer '", node.name, "' has profile ", Name(own.id),
-                   " by the configuration and a result of 16 bits, which profile tpu alone "
+    if (own == options.profile || plan.forms[n] != NodeForm::kInteger || MovesInput(graph, node))
+      continue;
+    const bool wide =
+        is_wide(node.outputs[0]) ||
+        (types.reads_int16[n] && std::any_of(node.inputs.begin(), node.inputs.end(), is_wide));
+    RSHIFT_REQUIRE(!wide, ErrorCode::kInvalidInput, "layer '", node.name, "' has profile ",
+                   Name(own.id),
+                   " by the configuration and reads or writes 16 bits, which profile tpu alone "
                    "computes; leave its profile out, or the 16 bits");
   }
 }

@@ -9,7 +9,6 @@
 #include "graph/conv_or_matmul.h"
 
 namespace rshift {
-namespace {}  // namespace
 
 Graph SetBiases(Graph graph, const NodeBiases& biases) {
   if (biases.empty()) return graph;

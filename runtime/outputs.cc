@@ -56,8 +56,8 @@ void RequireNoFault(const Program& program, const Session& session, const std::s
   RSHIFT_REQUIRE(
       fault.empty(), ErrorCode::kInvalidInput, program.where(), ": ", fault,
       sample.empty() ? "" : Cat(", of sample '", sample, "'"),
-      "; expected indices of the inputs, or what the model makes of them, from minus the "
-      "axis to the axis less one");
+      "; an index that is an input, or computed from one, is expected between minus the axis "
+      "and the axis less one");
 }
 
 }  // namespace rshift

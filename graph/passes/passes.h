@@ -18,7 +18,7 @@ Graph FoldAffine(
     Graph graph);  // constant per-channel Mul/Add behind Conv/MatMul into weights and bias
 Graph FoldPad(Graph graph);            // Pad into Conv, AveragePool and MaxPool windows
 Graph FuseActivation(Graph graph);     // single-use Clip into Conv, ConvTranspose, MatMul, Add
-Graph RecognizePatterns(Graph graph);  // SiLU, ELU, GELU, LayerNorm from their decompositions
+Graph RecognizePatterns(Graph graph);  // SiLU, GELU, LayerNorm, Softmax from what they are made of
 Graph RemoveRedundantTransposes(Graph graph);
 
 // Spatial operators read and write NHWC (see base/layout.h). Transposes are inserted where a plain

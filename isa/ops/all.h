@@ -8,6 +8,7 @@
 #include "isa/ops/dynamic.h"
 #include "isa/ops/eltwise.h"
 #include "isa/ops/int16.h"
+#include "isa/ops/int16_pairs.h"
 #include "isa/ops/matmul.h"
 #include "isa/ops/norm.h"
 #include "isa/ops/pool.h"

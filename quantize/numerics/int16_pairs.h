@@ -40,7 +40,6 @@ inline constexpr bool CompareInt16(BinaryOp op, int64_t a, int64_t b) {
 
 // Factors of both operands: 24 bits of a scale, times up to 2^kMostModShift.
 inline constexpr int32_t kMostModShift = 22;
-inline constexpr int64_t kMostModFactor = ((int64_t{1} << 24) - 1) << kMostModShift;
 inline constexpr int32_t kMostModRshift = 93;
 
 // The remainder of v_a factor_a / (v_b factor_b), of v_a's sign, times Multiplier / 2^rshift, to

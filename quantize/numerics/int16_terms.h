@@ -137,7 +137,8 @@ inline RequantWords ModWords(int exponent, float scale_y) {
   return {static_cast<int32_t>(multiplier), rshift};
 }
 
-// S_b exactly, where its last bit is worth 2^-kMostModRshift to 1; 0 below.
+// S_b exactly, where it is a multiple of 2^-kMostModRshift and below 2^24; 0 below, the largest
+// even number above.
 inline PowWords PowWordsOf(float scale_a, float scale_b, float scale_y) {
   const auto log = [](float scale) {
     const double bits = portable::Log2(static_cast<double>(scale)) * PowerOfTwo(kPowFraction);
@@ -149,7 +150,7 @@ inline PowWords PowWordsOf(float scale_a, float scale_b, float scale_y) {
   auto multiplier = static_cast<int32_t>(std::ldexp(mantissa, 24));
   int32_t rshift = 24 - exponent;
   for (; multiplier % 2 == 0 && rshift > 0; --rshift) multiplier /= 2;
-  if (rshift < 0) return {(1 << 24) - 1, 0, words.log_a, words.log_y};
+  if (rshift < 0) return {(1 << 24) - 2, 0, words.log_a, words.log_y};
   if (rshift > kMostModRshift) return words;
   words.multiplier = multiplier;
   words.rshift = rshift;

@@ -16,8 +16,16 @@
 namespace rshift {
 namespace {
 
-bool IsLogical(BinaryOp op) {
-  return op == BinaryOp::kAnd || op == BinaryOp::kOr || op == BinaryOp::kXor;
+// Truth values have no bits, and no scale holds a NaN or an infinity that is compared.
+bool HasForm(const Graph& graph, const Node& node, const Binary& op) {
+  if (!kResultIsBool[static_cast<size_t>(op.op)]) return true;
+  if (op.op == BinaryOp::kAnd || op.op == BinaryOp::kOr || op.op == BinaryOp::kXor) return false;
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    const Value& value = graph.value(id);
+    if (!value.is_constant() || value.dtype != DType::kF32) return true;
+    const auto numbers = value.constant->As<float>();
+    return std::all_of(numbers.begin(), numbers.end(), [](float v) { return std::isfinite(v); });
+  });
 }
 
 // Another tool's weights with zero points keep their 8-bit form.
@@ -145,7 +153,7 @@ bool HasInt16Form(const Graph& graph, const Node& node) {
                                            : HasProductOfInt16(graph, node);
           },
           [&](const Softmax& op) { return HasSoftmaxOfInt16(graph, node, op); },
-          [&](const Binary& op) { return !IsLogical(op.op); },
+          [&](const Binary& op) { return HasForm(graph, node, op); },
           [&](const Unary& op) { return op.op != UnaryOp::kNot; },
           [&](const LeakyRelu&) { return true; }, [&](const PRelu&) { return true; },
           [&](const AveragePool& op) {

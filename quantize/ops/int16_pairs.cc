@@ -20,7 +20,7 @@ Operand Int16Reals(Emitter& emitter, const Node& node, const Value& value,
   return Int16Numbers(emitter, node, value, type, ToInt16(emitter, values, type));
 }
 
-// With a range of their own.
+// A constant with a range of its own.
 Operand Int16Constant(Emitter& emitter, const Node& node, const Value& value) {
   if (IsInt16Constant(value)) return OwnInt16(emitter, node, value);
   RequireFinite(node, value);
@@ -77,10 +77,27 @@ std::vector<float> ReciprocalsOf(const Value& divisor) {
   return reciprocals;
 }
 
-Operand Int16Operand(Emitter& emitter, const Node& node, BinaryOp op, ValueId old_id) {
+// A constant that is compared with a tensor: integers of the tensor's own scale, so that its
+// numbers are equal to themselves, at the ends of its range, too. Constants that all lie beyond
+// them keep their own scale.
+Operand ComparedConstant(Emitter& emitter, const Node& node, const Value& value,
+                         const IntType& other) {
+  const auto values = value.constant->As<float>();
+  const double reach = 32768.5 * static_cast<double>(other.quant.scale);
+  const bool beyond = std::all_of(values.begin(), values.end(), [&](float v) {
+    return static_cast<double>(std::fabs(v)) > reach;
+  });
+  if (!other.is_s16() || beyond) return ExactInt16Constant(emitter, node, value);
+  return Int16Reals(emitter, node, value, values, other);
+}
+
+Operand Int16Operand(Emitter& emitter, const Node& node, BinaryOp op, size_t input) {
+  const ValueId old_id = node.inputs[input];
   const Value& value = emitter.old().value(old_id);
   if (!value.is_constant()) return MakeOperand(emitter, node, old_id);
-  const bool exact = IsComparison(op) || op == BinaryOp::kPow || op == BinaryOp::kMod;
+  if (IsComparison(op) && !IsInt16Constant(value))
+    return ComparedConstant(emitter, node, value, emitter.Type(node.inputs[1 - input]));
+  const bool exact = op == BinaryOp::kPow || op == BinaryOp::kMod;
   return exact ? ExactInt16Constant(emitter, node, value) : Int16Constant(emitter, node, value);
 }
 
@@ -125,8 +142,8 @@ double ReachOf(const IntType& type) {
 
 // (a - b)^2: the difference has 16 bits of what a square within y's range needs.
 void EmitSquaredDifference(Emitter& emitter, const Node& node, const Binary& op) {
-  const Operand a = Int16Operand(emitter, node, op.op, node.inputs[0]);
-  const Operand b = Int16Operand(emitter, node, op.op, node.inputs[1]);
+  const Operand a = Int16Operand(emitter, node, op.op, 0);
+  const Operand b = Int16Operand(emitter, node, op.op, 1);
   const IntType y = emitter.Type(node.outputs[0]);
   const double largest = std::min(ReachOf(a.type) + ReachOf(b.type), std::sqrt(ReachOf(y)));
   const IntType between{DType::kS16, {numerics::Int16Scale(static_cast<float>(largest)), 0}};
@@ -212,9 +229,9 @@ bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
   layer.op = reciprocals.empty() ? op.op : BinaryOp::kMul;
   layer.clamp = op.clamp;
   if (!IsComparison(op.op)) layer.y = emitter.Type(node.outputs[0]);
-  const Operand a = Int16Operand(emitter, node, op.op, node.inputs[0]);
+  const Operand a = Int16Operand(emitter, node, op.op, 0);
   const Operand b = reciprocals.empty()
-                        ? Int16Operand(emitter, node, op.op, node.inputs[1])
+                        ? Int16Operand(emitter, node, op.op, 1)
                         : Int16Reals(emitter, node, second, reciprocals, Int16TypeOf(reciprocals));
   EmitPair(emitter, node, layer, a, b);
   return true;

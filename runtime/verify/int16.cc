@@ -197,6 +197,9 @@ void CheckCommand(const CommandCheck& check, const isa::CompareS16& c) {
               static_cast<int>(BinaryOp::kGreaterOrEqual));
 }
 
+static_assert(isa::kMostInt16PairRshift == numerics::kMostModRshift);
+static_assert(isa::kMostInt16Log == numerics::kMostPowLog);
+
 void CheckCommand(const CommandCheck& check, const isa::ModS16& c) {
   CheckRepeated(check);
   CheckIntegers(check, {Field::kSrc, Field::kSrc2, Field::kDst}, c.clamp);

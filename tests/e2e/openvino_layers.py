@@ -29,8 +29,8 @@ def compare(model, folder):
     networks.openvino('layers', model, folder / 'x2.npy', parts)
     results, rows = pipeline.arrays_of(parts / 'results.npz'), []
     for part in sorted((key for key in results if key.isdigit()), key=int):
-        pipeline.run('model_deploy', parts / f'{part}.xml', '-o', parts / 'p.rshift', '--profile', 'openvino', '--no-check',
-                     '--drop-residual-round')
+        dropped = ('--drop-residual-round',) if 'FakeQuantize' in (parts / f'{part}.xml').read_text() else ()
+        pipeline.run('model_deploy', parts / f'{part}.xml', '-o', parts / 'p.rshift', '--profile', 'openvino', '--no-check', *dropped)
         theirs, names = results[part], results[f'{part}_inputs']
         step = (results[f'{part}_high'] - results[f'{part}_low']) / (float(results[f'{part}_levels']) - 1)
         wrong = 0

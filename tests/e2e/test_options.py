@@ -139,8 +139,14 @@ def test_sixteen_bits_and_another_profile_of_a_layer(entry, options, net, tmp_pa
     (tmp_path / 'c.yaml').write_text(f'layers:\n  conv2: {entry}\n', encoding='utf-8')
     deploy = ('model_deploy', net / 'net.onnx', '--calibration', net / 't.yaml', '-o', tmp_path / 'p', '--no-check', '--config', tmp_path / 'c.yaml')
     done = pipeline.call(*deploy, *options)
-    assert done.returncode == 1 and "layer 'conv2' has profile" in done.stderr and 'a result of 16 bits' in done.stderr
+    assert done.returncode == 1 and "layer 'conv2' has profile" in done.stderr and 'reads or writes 16 bits' in done.stderr
     assert not (tmp_path / 'p').exists()
+
+
+def test_sixteen_bits_that_a_layer_of_another_profile_reads(net, tmp_path):
+    (tmp_path / 'c.yaml').write_text('layers:\n  conv1: {activation_bits: 16}\n  add: {profile: onnxruntime}\n', encoding='utf-8')
+    line = pipeline.fails('model_deploy', net / 'net.onnx', '--calibration', net / 't.yaml', '-o', tmp_path / 'p', '--no-check', '--config', tmp_path / 'c.yaml')
+    assert "layer 'add' has profile onnxruntime by the configuration and reads or writes 16 bits" in line, line
 
 
 def test_options_about_models_are_refused_of_programs(net, tmp_path):

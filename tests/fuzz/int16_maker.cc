@@ -205,7 +205,7 @@ void MakePair(Maker& m, Opcode opcode) {
 
 // Of bytes, too.
 void MakeProduct(Maker& m) {
-  const Shape rows = {m.random.Int(1, 3), m.random.Int(1, 6), 1, m.Channels()};
+  const Shape rows = {m.random.Int(1, 3), m.random.Int(1, 6), 1, m.random.Int(1, 70)};
   const TensorSpec x = NarrowSpec(m, rows);
   TensorSpec y = NarrowSpec(m, {rows[0], 1, 1, rows[3]});
   if (!m.Chance(50)) y.dtype = x.dtype, y.zero_point = x.zero_point;

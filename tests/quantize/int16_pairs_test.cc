@@ -2,6 +2,7 @@
 // becomes, and that it errs by no more than NUMERICS.md section 29.11 says.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,36 @@ TEST(Int16PairsTest, ComparisonsReadSixteenBits) {
           QuantizeGraph(little.graph(), little.Calibrate(), All16(QuantMode::kSymmetric));
       EXPECT_EQ(Count<isa::CompareS16>(result.graph), 1);
       EXPECT_EQ(Count<isa::RequantizeS16>(result.graph), 0);
+    }
+  }
+}
+
+// At both ends of the range of what is compared, beyond them, and of NaN.
+TEST(Int16PairsTest, ConstantsAreIntegersOfWhatTheyAreComparedWith) {
+  struct Constant {
+    float value;
+    bool own_scale, integer;
+  };
+  for (const Constant& one : {Constant{1, false, true},
+                              {0, false, true},
+                              {0.5f, false, true},
+                              {1000, true, true},
+                              {NAN, false, false}}) {
+    LittleGraph little;
+    const ValueId s =
+        little.Add("s", Unary{UnaryOp::kSigmoid}, {little.Input("x", {4, 8})}, {4, 8});
+    const ValueId c = little.Constant("c", {}, {one.value});
+    little.Output(little.AddBool("y", Binary{BinaryOp::kGreaterOrEqual, {}}, {s, c}, {4, 8}));
+    const QuantizeResult result =
+        QuantizeGraph(little.graph(), little.Calibrate(), All16(QuantMode::kSymmetric));
+    ASSERT_EQ(Count<isa::CompareS16>(result.graph), one.integer ? 1 : 0) << one.value;
+    if (!one.integer) continue;
+    const auto& compare = Only<isa::CompareS16>(result.graph);
+    EXPECT_EQ(compare.factor == compare.factor2, !one.own_scale) << one.value;
+    for (const Node& node : result.graph.nodes()) {
+      if (!std::holds_alternative<isa::CompareS16>(node.op) || one.own_scale) continue;
+      const auto numbers = result.graph.value(node.inputs[1]).constant->As<int16_t>();
+      EXPECT_EQ(numbers[0], one.value == 1 ? 32767 : static_cast<int>(one.value * 32768));
     }
   }
 }

@@ -252,5 +252,18 @@ TEST(Int16Pairs, ATableOfPowThatIsNotOneIsRefused) {
   }
 }
 
+TEST(Int16Pairs, ProductsOfOtherShapesAndTypesAreRefused) {
+  const auto error_of = [](const Shape& from, const Shape& to, DType type) {
+    ProgramBuilder b;
+    const int32_t src = b.Input({DType::kS16, from, 0.1f}), dst = b.Output({type, to, 0.1f});
+    b.Add(Opcode::kProduct, dst, src).Set(Field::kMultiplier, 1);
+    return LoadError(b);
+  };
+  EXPECT_EQ(error_of({2, 3, 1, 4}, {2, 1, 1, 4}, DType::kS16), "");
+  EXPECT_THAT(error_of({2, 3, 2, 4}, {2, 1, 1, 4}, DType::kS16), HasSubstr("[outer, n, 1, inner]"));
+  EXPECT_THAT(error_of({2, 3, 1, 4}, {2, 1, 1, 5}, DType::kS16), HasSubstr("dst"));
+  EXPECT_THAT(error_of({2, 3, 1, 4}, {2, 1, 1, 4}, DType::kS8), HasSubstr("dst"));
+}
+
 }  // namespace
 }  // namespace rshift::testing
