@@ -15,6 +15,7 @@
 #include "isa/ops/activation.h"
 #include "isa/ops/eltwise.h"
 #include "isa/ops/int16.h"
+#include "isa/ops/int16_pairs.h"
 #include "isa/ops/norm.h"
 #include "isa/ops/quant.h"
 #include "isa/ops/resize.h"

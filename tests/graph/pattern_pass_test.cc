@@ -245,9 +245,22 @@ TEST(Patterns, SoftmaxInItsForms) {
 
 TEST(Patterns, TheLogarithmOfASoftmax) {
   Net net;
-  const ValueId x = net.Relu(net.Input("x", {2, 3, 4}));
-  const ValueId shares = net.Like(Softmax{.axis = 1}, {x});
-  ExpectBecomes(net.Done({net.Like(Unary{UnaryOp::kLog}, {shares})}), "Clip Softmax");
+  const ValueId shares = net.Like(Softmax{.axis = 1}, {net.Relu(net.Input("x", {2, 3, 4}))});
+  ExpectBecomes(net.Done({net.Like(Unary{UnaryOp::kLog}, {shares})}), "Clip LogSoftmax");
+}
+
+// A Softmax that something else reads stays beside it; a LogSoftmax has no other logarithm.
+TEST(Patterns, LogarithmsBesideAndBehindASoftmax) {
+  {
+    Net net;
+    const ValueId shares = net.Like(Softmax{.axis = 1}, {net.Relu(net.Input("x", {2, 3, 4}))});
+    ExpectBecomes(net.Done({net.Like(Unary{UnaryOp::kLog}, {shares}), shares}),
+                  "Clip LogSoftmax Softmax");
+  }
+  Net net;
+  const ValueId logs =
+      net.Like(Softmax{.axis = 1, .log = true}, {net.Relu(net.Input("x", {2, 3, 4}))});
+  ExpectBecomes(net.Done({net.Like(Unary{UnaryOp::kLog}, {logs})}), "Clip Log LogSoftmax");
 }
 
 // Sums over another dimension than the maximum: the difference stays, the quotient is a Softmax.
