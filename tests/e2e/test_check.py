@@ -92,25 +92,6 @@ def test_advice_is_what_helped_on_the_samples(tmp_path):
     assert report['check']['trials'][0]['grade'] == 'good'
 
 
-def test_a_stream_with_one_massive_channel_is_told_of_its_sixteen_bits(tmp_path):
-    """As encoders have them: LayerNorm takes the channel back, 8 bits of the sum have lost the others by then."""
-    rng = np.random.default_rng(4)
-    massive = np.where(np.arange(16) == 0, 1000, 1).astype(np.float32)
-    constants = {name: (rng.standard_normal((16, 16)) / 4 * scales).astype(np.float32) for name, scales in (('w1', massive), ('w2', massive), ('w3', 1))}
-    constants |= {'gamma': 1 / massive, 'beta': np.zeros(16, np.float32)}
-    nodes = [helper.make_node('MatMul', ['x', 'w1'], ['a']), helper.make_node('MatMul', ['x', 'w2'], ['b']), helper.make_node('Add', ['a', 'b'], ['s']),
-             helper.make_node('LayerNormalization', ['s', 'gamma', 'beta'], ['n']), helper.make_node('MatMul', ['n', 'w3'], ['y'])]
-    value = [helper.make_tensor_value_info(n, TensorProto.FLOAT, (1, 16)) for n in ('x', 'y')]
-    graph = helper.make_graph(nodes, 'stream', value[:1], value[1:], [numpy_helper.from_array(w, n) for n, w in constants.items()])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8), tmp_path / 'm.onnx')
-    table = calibrated(tmp_path / 'm.onnx', tmp_path, normal(40, 16))
-    line, warning, _ = deploy(tmp_path / 'm.onnx', tmp_path, '--calibration', table)
-    assert line.startswith('check: BAD'), line
-    assert '--residual-bits 16 (' in warning, warning
-    line, warning, _ = deploy(tmp_path / 'm.onnx', tmp_path, '--calibration', table, '--residual-bits', '16')
-    assert line.startswith('check: good'), line
-
-
 def test_a_function_with_poles_is_caught(tmp_path):
     model = chain(tmp_path / 'm.onnx', ('Tan', {}))
     values = normal(40, 16)
