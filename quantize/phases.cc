@@ -46,10 +46,14 @@ class ArgumentFinder {
     if (const auto* binary = std::get_if<Binary>(&node.op))
       return binary->op == BinaryOp::kAdd || binary->op == BinaryOp::kSub ||
              binary->op == BinaryOp::kMul || binary->op == BinaryOp::kDiv;
+    const auto is_constant = [&](size_t i) { return graph_.value(node.inputs[i]).is_constant(); };
     if (std::holds_alternative<MatMul>(node.op)) {
-      const Shape& x = graph_.value(node.inputs[0]).shape;
-      return graph_.value(node.inputs[1]).is_constant() && !x.empty() &&
-             x.back() <= kMostCoordinates;
+      const Shape& a = graph_.value(node.inputs[0]).shape;
+      return (is_constant(0) || is_constant(1)) && !a.empty() && a.back() <= kMostCoordinates;
+    }
+    if (std::holds_alternative<Conv>(node.op)) {
+      const Shape& w = graph_.value(node.inputs[1]).shape;
+      return is_constant(1) && NumElements(w) <= kMostCoordinates * w[0];
     }
     return MovesInput(graph_, node) || std::holds_alternative<Concat>(node.op) ||
            std::holds_alternative<Cast>(node.op);

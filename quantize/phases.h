@@ -14,9 +14,9 @@ namespace rshift {
 
 // By node: whether it is a Sin or Cos whose argument reaches kMostPhase or more, or helps to
 // compute such an argument from inputs of the graph. Arguments are made by sums, products,
-// quotients, movements and products with matrices of few rows; others are none. 8 bits of 4 pi are
-// steps of a tenth: the sine is left with 28 dB, and each doubling of the argument takes 6 dB more.
-// `integer_inputs`: those that are given as integers.
+// quotients, movements and products with constants that sum few terms; others are none. 8 bits of 4
+// pi are steps of a tenth: the sine is left with 28 dB, and each doubling of the argument takes 6
+// dB more. `integer_inputs`: those that are given as integers.
 inline constexpr float kMostPhase = 12.566371f;
 std::vector<bool> PhaseNodes(const Graph& graph, const CalibrationTable& table,
                              const std::set<std::string>& integer_inputs);

@@ -35,8 +35,8 @@ bool IsProduct(const Node& node) {
 
 // What a value holds, the wildest of what makes it. The means of many squares are near enough to
 // each other for a root of bytes (of a normalization), not for a logarithm. Exponentials that are
-// not summed are a function of one value together with their logarithm.
-enum class Power : uint8_t { kNone, kMeanOfSquares, kSquare, kHigher, kExponential };
+// not summed are a function of one value together with their logarithm; kSummed: those that are.
+enum class Power : uint8_t { kNone, kMeanOfSquares, kSquare, kHigher, kExponential, kSummed };
 
 Power RaisedBy(const Graph& graph, const std::vector<NodeId>& producers, const Node& node) {
   if (!IsActivation(graph, node.inputs[0])) return Power::kNone;
@@ -62,9 +62,18 @@ Power RaisedBy(const Graph& graph, const std::vector<NodeId>& producers, const N
   return Power::kNone;
 }
 
-bool TakesBack(const Graph& graph, const Node& node, Power power) {
+// Exponentials are divided by their sum: a Softmax of another form than those that are recognized.
+bool IsQuotientBy(const Node& node, const std::vector<Power>& powers, Power power) {
+  const auto* binary = std::get_if<Binary>(&node.op);
+  return binary != nullptr && binary->op == BinaryOp::kDiv &&
+         powers[static_cast<size_t>(node.inputs[1].index())] == power;
+}
+
+bool TakesBack(const Graph& graph, const Node& node, const std::vector<Power>& powers,
+               Power power) {
   const auto* unary = std::get_if<Unary>(&node.op);
   if (power == Power::kExponential) return false;
+  if (IsQuotientBy(node, powers, Power::kSummed)) return true;
   if (unary != nullptr && unary->op == UnaryOp::kLog) return true;
   if (power == Power::kMeanOfSquares) return false;
   if (unary != nullptr) return unary->op == UnaryOp::kSqrt || unary->op == UnaryOp::kRsqrt;
@@ -82,8 +91,11 @@ bool HasFilters(const Graph& graph, const Node& node) {
   });
 }
 
-// What adds or compares elements of its input with each other.
-bool MixesElements(const Node& node) {
+// What adds or compares elements of its input with each other, or with another's.
+bool MixesElements(const Graph& graph, const Node& node) {
+  if (const auto* binary = std::get_if<Binary>(&node.op))
+    return binary->op == BinaryOp::kAdd && IsActivation(graph, node.inputs[0]) &&
+           IsActivation(graph, node.inputs[1]);
   return std::holds_alternative<Reduce>(node.op) || std::holds_alternative<AveragePool>(node.op) ||
          std::holds_alternative<MatMul>(node.op) || std::holds_alternative<Conv>(node.op);
 }
@@ -102,7 +114,13 @@ bool IsMeanOfMany(const Graph& graph, const Node& node) {
 bool HandsOn(const Graph& graph, const Node& node, const std::vector<Power>& powers) {
   if (std::holds_alternative<MatMul>(node.op) || std::holds_alternative<Conv>(node.op))
     return HasFilters(graph, node);
-  if (std::holds_alternative<Binary>(node.op)) {
+  if (const auto* binary = std::get_if<Binary>(&node.op)) {
+    // Weights of an attention that are not yet divided by their sum.
+    const auto is_weight = [&](ValueId id) {
+      return powers[static_cast<size_t>(id.index())] >= Power::kExponential;
+    };
+    if (binary->op == BinaryOp::kMul && (is_weight(node.inputs[0]) || is_weight(node.inputs[1])))
+      return true;
     return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
       return !IsActivation(graph, id) || powers[static_cast<size_t>(id.index())] != Power::kNone;
     });
@@ -128,13 +146,13 @@ std::vector<bool> PowerNodes(const Graph& graph) {
       if (id.valid()) read = std::max(read, powers[static_cast<size_t>(id.index())]);
     }
     const Power raised = RaisedBy(graph, producers, node);
-    ends[n] = read != Power::kNone && TakesBack(graph, node, read);
+    ends[n] = read != Power::kNone && TakesBack(graph, node, powers, read);
     makes[n] = !ends[n] &&
                (raised != Power::kNone || (read != Power::kNone && HandsOn(graph, node, powers)));
     if (!makes[n]) continue;
     Power made = std::max(raised, read);
     if (made == Power::kSquare && IsMeanOfMany(graph, node)) made = Power::kMeanOfSquares;
-    if (made == Power::kExponential && MixesElements(node)) made = Power::kHigher;
+    if (made == Power::kExponential && MixesElements(graph, node)) made = Power::kSummed;
     powers[static_cast<size_t>(node.outputs[0].index())] = made;
   }
   std::vector<bool> wanted(powers.size(), false);  // by value: leads to an end

@@ -19,7 +19,8 @@ namespace rshift {
 //    with constants without a number below 0 (mel filters).
 // 3. A square root, its reciprocal, a logarithm, a power of at most 1/2 of them; of sums and means
 // of
-//    16 squares or more, as normalizations have them, a logarithm alone. What leads to none of
+//    16 squares or more, as normalizations have them, a logarithm alone; a quotient by a sum of
+//    exponentials. What leads to none of
 //    these is not among them.
 std::vector<bool> PowerNodes(const Graph& graph);
 

@@ -18,7 +18,7 @@ struct CompareS16 {
                  "equal to greater_or_equal; dst bool",
                  .buffers = BufferForm::kNone, .element_ns = 0.5)
 
-  BinaryOp op = BinaryOp::kEqual;
+  BinaryOp op = BinaryOp::kAdd;
   int64_t factor = 1, factor2 = 1;
   Tensor dst = 0, src = 0, src2 = 0;
 

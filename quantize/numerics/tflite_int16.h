@@ -13,6 +13,7 @@
 
 #include "quantize/numerics/elementary.h"
 #include "quantize/numerics/int16.h"
+#include "quantize/numerics/logarithm.h"
 #include "quantize/numerics/softmax_int16.h"
 #include "quantize/numerics/tflite.h"
 
@@ -129,9 +130,14 @@ inline std::array<int32_t, 256> TfLiteLogisticTable() {
 struct TfLiteLogisticInput {
   int32_t factor = 0, shift = 0;
 };
-inline TfLiteLogisticInput TfLiteLogisticInputOf(float scale_x) {
-  if (scale_x == 0x1p-12f) return {3, 0};
-  if (scale_x == 0x1p-11f) return {6, 0};
+// Whether LiteRT takes a scale for 2^exponent: within a thousandth of its logarithm, binary32.
+inline bool IsTfLitePower(float scale, int exponent) {
+  const float log = static_cast<float>(Ln(static_cast<double>(scale))) * (1.0f / 0.69314718f);
+  return std::fabs(log - static_cast<float>(exponent)) < 1e-3f;
+}
+inline TfLiteLogisticInput TfLiteLogisticInputOf(float scale_x, bool tanh) {
+  if (IsTfLitePower(scale_x, -12)) return {3, 0};
+  if (tanh && IsTfLitePower(scale_x, -11)) return {6, 0};
   double multiplier = static_cast<double>(scale_x) * 4096.0 * 3.0;
   TfLiteLogisticInput input;
   while (multiplier <= 32767.0 / 2.0 && input.shift <= 30) {

@@ -84,11 +84,19 @@ Operand ComparedConstant(Emitter& emitter, const Node& node, const Value& value,
                          const IntType& other) {
   const auto values = value.constant->As<float>();
   const double reach = 32768.5 * static_cast<double>(other.quant.scale);
-  const bool beyond = std::all_of(values.begin(), values.end(), [&](float v) {
-    return static_cast<double>(std::fabs(v)) > reach;
-  });
-  if (!other.is_s16() || beyond) return ExactInt16Constant(emitter, node, value);
-  return Int16Reals(emitter, node, value, values, other);
+  const auto is_beyond = [&](float v) { return static_cast<double>(std::fabs(v)) > reach; };
+  if (!other.is_s16() || std::all_of(values.begin(), values.end(), is_beyond))
+    return ExactInt16Constant(emitter, node, value);
+  if (std::none_of(values.begin(), values.end(), is_beyond))
+    return Int16Reals(emitter, node, value, values, other);
+  // Twice the scale has room for what lies beyond; what lies within stays below the range's end.
+  const IntType twice{DType::kS16, {2 * other.quant.scale, 0}};
+  std::vector<int16_t> numbers = ToInt16(emitter, values, twice);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (!is_beyond(values[i]))
+      numbers[i] = static_cast<int16_t>(std::clamp<int32_t>(numbers[i], -16384, 16383));
+  }
+  return Int16Numbers(emitter, node, value, twice, numbers);
 }
 
 Operand Int16Operand(Emitter& emitter, const Node& node, BinaryOp op, size_t input) {
@@ -193,8 +201,10 @@ void EmitPReluOfSlopes(Emitter& emitter, const Node& node) {
   const ValueId positive = part("__positive", 0, x.qmax()),
                 negative = part("__negative", x.qmin(), 0);
   const Slopes slopes = SlopesOf(emitter, node);
-  const IntType product{
-      DType::kS16, {numerics::ScaleOrOne(static_cast<double>(x.quant.scale) * slopes.largest), 0}};
+  // What leaves y's range is clamped there in any case.
+  const double largest =
+      std::min(static_cast<double>(x.quant.scale) * slopes.largest * 32768.0, ReachOf(y));
+  const IntType product{DType::kS16, {numerics::Int16Scale(static_cast<float>(largest)), 0}};
   const Arithmetic& rules = RulesOf(emitter);
   const ValueId scaled = emitter.Temporary(old_y, "__scaled", product);
   emitter.AddNode(node.name + "__scaled",

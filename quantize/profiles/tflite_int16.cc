@@ -66,11 +66,12 @@ bool IsLogistic(UnaryOp op) { return op == UnaryOp::kSigmoid || op == UnaryOp::k
 
 // Scales at which the optimised kernels shift their input, and compute in fixed point.
 bool IsShifted(float scale, UnaryOp op) {
-  return scale == 0x1p-12f || (scale == 0x1p-11f && op == UnaryOp::kTanh);
+  return numerics::IsTfLitePower(scale, -12) ||
+         (numerics::IsTfLitePower(scale, -11) && op == UnaryOp::kTanh);
 }
 
 QTableS16 MakeShiftedLogistic(const IntType& x, UnaryOp op) {
-  const int32_t factor = x.quant.scale == 0x1p-12f ? 1 : 2;
+  const int32_t factor = numerics::IsTfLitePower(x.quant.scale, -12) ? 1 : 2;
   return TableOfResults({}, ResultsOf([&](int32_t q) {
                           const int32_t a = numerics::fixed16::Held(q * factor);
                           return op == UnaryOp::kTanh ? numerics::fixed16::Tanh(a)
@@ -80,7 +81,7 @@ QTableS16 MakeShiftedLogistic(const IntType& x, UnaryOp op) {
 
 QTableS16 MakeLogistic(const IntType& x, UnaryOp op) {
   const auto table = numerics::TfLiteLogisticTable();
-  const auto input = numerics::TfLiteLogisticInputOf(x.quant.scale);
+  const auto input = numerics::TfLiteLogisticInputOf(x.quant.scale, op == UnaryOp::kTanh);
   return TableOfResults({}, ResultsOf([&](int32_t q) {
                           return op == UnaryOp::kTanh
                                      ? numerics::TfLiteTanhInt16(table, q, input)

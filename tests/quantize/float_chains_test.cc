@@ -36,6 +36,30 @@ TEST(FloatChainsTest, ExponentialsStayFloatUpToTheLogarithmOfTheirSum) {
   }
 }
 
+// log(exp(a) + exp(b)), and exponentials divided by their sum in another form than a Softmax.
+TEST(FloatChainsTest, ExponentialsOfTwoTensorsAndThoseOfAnAttention) {
+  LittleGraph little;
+  const ValueId a = little.Input("a", {2, 6}), b = little.Input("b", {2, 6});
+  const ValueId ea = little.Add("ea", Unary{UnaryOp::kExp}, {a}, {2, 6});
+  const ValueId eb = little.Add("eb", Unary{UnaryOp::kExp}, {b}, {2, 6});
+  const ValueId both = little.Add("both", Binary{BinaryOp::kAdd, {}}, {ea, eb}, {2, 6});
+  little.Output(little.Add("log", Unary{UnaryOp::kLog}, {both}, {2, 6}));
+  Reduce sum;
+  sum.op = ReduceOp::kSum;
+  sum.axes = {1};
+  const ValueId weighted = little.Add("weighted", Binary{BinaryOp::kMul, {}}, {ea, b}, {2, 6});
+  const ValueId above = little.Add("above", sum, {weighted}, {2, 1});
+  const ValueId below = little.Add("below", sum, {ea}, {2, 1});
+  little.Output(little.Add("pooled", Binary{BinaryOp::kDiv, {}}, {above, below}, {2, 1}));
+  // 1 / (1 + exp(b)) is a function of b.
+  const ValueId one = little.Constant("one", {1}, {1});
+  const ValueId more = little.Add("more", Binary{BinaryOp::kAdd, {}}, {eb, one}, {2, 6});
+  little.Output(little.Add("share", Binary{BinaryOp::kDiv, {}}, {one, more}, {2, 6}));
+  std::vector<bool> expected(10, true);
+  expected[8] = expected[9] = false;
+  EXPECT_EQ(PowerNodes(little.graph()), expected);
+}
+
 // Fourier features of coordinates: the products in front of sines of many periods.
 TEST(FloatChainsTest, ArgumentsOfManyPeriodsStayFloat) {
   for (const float frequency : {2.0f, 100.0f}) {

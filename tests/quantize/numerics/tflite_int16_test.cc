@@ -69,7 +69,7 @@ TEST(TfLiteInt16, LogisticAndTanh) {
   EXPECT_EQ(table[4], 35493);  // 35492.36, and half of the line's error of 0.33: rounded up
   EXPECT_EQ(table[255], 65535);
   for (const float scale : {0x1p-12f, 0x1p-11f, 0x1p-13f, 2e-4f, 1e-5f, 3e-3f}) {
-    const TfLiteLogisticInput input = TfLiteLogisticInputOf(scale);
+    const TfLiteLogisticInput input = TfLiteLogisticInputOf(scale, true);
     for (int32_t q = -32768; q < 32768; q += 3) {
       const double x = q * static_cast<double>(scale), logistic = 1 / (1 + std::exp(-x));
       ASSERT_NEAR(TfLiteLogisticInt16(table, q, input), logistic * 32768, 2.5) << scale << " " << q;
