@@ -7,34 +7,17 @@
 #include <cstdint>
 
 #include "isa/attributes.h"
-#include "isa/functions.h"
 #include "quantize/numerics/requantize.h"
 
 namespace rshift::numerics {
 
 __extension__ using Int128 = __int128;
 
-// --- comparisons ---
+// --- comparisons: Compare() (compare.h) of v times a factor, within 2^61 ---
 
 // Factors of both operands: 24 bits of a scale, times up to 2^kMostCompareShift. From there on
 // every number of the coarser operand but 0 outweighs all of the finer one.
 inline constexpr int32_t kMostCompareShift = 17;
-
-// a, b: v times its factor, within 2^61.
-inline constexpr bool CompareInt16(BinaryOp op, int64_t a, int64_t b) {
-  switch (op) {
-    case BinaryOp::kEqual:
-      return a == b;
-    case BinaryOp::kLess:
-      return a < b;
-    case BinaryOp::kLessOrEqual:
-      return a <= b;
-    case BinaryOp::kGreater:
-      return a > b;
-    default:
-      return a >= b;
-  }
-}
 
 // --- Mod ---
 

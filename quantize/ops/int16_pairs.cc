@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "quantize/numerics/compare.h"
 #include "quantize/numerics/int16_terms.h"
 #include "quantize/ops/operand.h"
 #include "quantize/ops/ops.h"
@@ -47,8 +48,6 @@ Operand ExactInt16Constant(Emitter& emitter, const Node& node, const Value& valu
   const auto values = value.constant->As<float>();
   return Int16Reals(emitter, node, value, values, ExactInt16TypeOf(values));
 }
-
-bool IsComparison(BinaryOp op) { return op >= BinaryOp::kEqual && op <= BinaryOp::kGreaterOrEqual; }
 
 // a op b as b op' a.
 BinaryOp Mirrored(BinaryOp op) {
@@ -103,7 +102,7 @@ Operand Int16Operand(Emitter& emitter, const Node& node, BinaryOp op, size_t inp
   const ValueId old_id = node.inputs[input];
   const Value& value = emitter.old().value(old_id);
   if (!value.is_constant()) return MakeOperand(emitter, node, old_id);
-  if (IsComparison(op) && !IsInt16Constant(value))
+  if (numerics::IsComparison(op) && !IsInt16Constant(value))
     return ComparedConstant(emitter, node, value, emitter.Type(node.inputs[1 - input]));
   const bool exact = op == BinaryOp::kPow || op == BinaryOp::kMod;
   return exact ? ExactInt16Constant(emitter, node, value) : Int16Constant(emitter, node, value);
@@ -122,7 +121,7 @@ BinaryLayer LayerOf(BinaryOp op, const IntType& a, const IntType& b, const IntTy
 void EmitPair(Emitter& emitter, const Node& node, BinaryLayer layer, Operand a, Operand b) {
   const Value& first = emitter.old().value(node.inputs[0]);
   // The command repeats its second operand alone.
-  const bool symmetric = IsSumOrProduct(layer.op) || IsComparison(layer.op);
+  const bool symmetric = IsSumOrProduct(layer.op) || numerics::IsComparison(layer.op);
   if (first.is_constant() && symmetric) {
     std::swap(a, b);
     layer.op = Mirrored(layer.op);
@@ -137,8 +136,8 @@ void EmitPair(Emitter& emitter, const Node& node, BinaryLayer layer, Operand a, 
     sum->multiplier = -sum->multiplier;
     sum->multiplier2 = -sum->multiplier2;
   }
-  const ValueId y = IsComparison(layer.op) ? emitter.DefineFloat(node.outputs[0])
-                                           : emitter.DefineInt(node.outputs[0]);
+  const ValueId y = numerics::IsComparison(layer.op) ? emitter.DefineFloat(node.outputs[0])
+                                                     : emitter.DefineInt(node.outputs[0]);
   emitter.AddNode(node.name, std::move(command), {a.id, b.id}, y);
 }
 
@@ -218,7 +217,7 @@ void EmitPReluOfSlopes(Emitter& emitter, const Node& node) {
 
 bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
   const int scalar = ScalarOperand(emitter.old(), node);
-  if (scalar >= 0 && !IsComparison(op.op)) {
+  if (scalar >= 0 && !numerics::IsComparison(op.op)) {
     EmitValueFunctionInt16(
         emitter, node, {node.inputs[1 - scalar], ScalarFunction(emitter.old(), node, op, scalar)});
     return true;
@@ -238,7 +237,7 @@ bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
   BinaryLayer layer;
   layer.op = reciprocals.empty() ? op.op : BinaryOp::kMul;
   layer.clamp = op.clamp;
-  if (!IsComparison(op.op)) layer.y = emitter.Type(node.outputs[0]);
+  if (!numerics::IsComparison(op.op)) layer.y = emitter.Type(node.outputs[0]);
   const Operand a = Int16Operand(emitter, node, op.op, 0);
   const Operand b = reciprocals.empty()
                         ? Int16Operand(emitter, node, op.op, 1)

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "isa/function_names.h"
+#include "quantize/numerics/compare.h"
 #include "quantize/numerics/divide.h"
 #include "quantize/numerics/quantize.h"
 #include "quantize/numerics/table.h"
@@ -40,20 +41,8 @@ QBinaryTable EachPair(const BinaryLayer& layer,
 }  // namespace
 
 bool Compare(BinaryOp op, float a, float b) {
-  switch (op) {
-    case BinaryOp::kEqual:
-      return a == b;
-    case BinaryOp::kLess:
-      return a < b;
-    case BinaryOp::kLessOrEqual:
-      return a <= b;
-    case BinaryOp::kGreater:
-      return a > b;
-    case BinaryOp::kGreaterOrEqual:
-      return a >= b;
-    default:
-      Fail(ErrorCode::kInternal, Name(op), " is no comparison");
-  }
+  RSHIFT_REQUIRE(numerics::IsComparison(op), ErrorCode::kInternal, Name(op), " is no comparison");
+  return numerics::Compare(op, a, b);
 }
 
 double Evaluate(BinaryOp op, double a, double b) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "quantize/numerics/compare.h"
 #include "quantize/numerics/int16.h"
 #include "quantize/numerics/int16_pairs.h"
 #include "quantize/numerics/normalize.h"
@@ -304,7 +305,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::CompareS16
     alignas(64) int32_t other[kS16Block];
     second.Read(b.at, b.n, other);
     for (int64_t i = 0; i < b.n; ++i)
-      b.v[i] = numerics::CompareInt16(c.op, b.v[i] * c.factor, other[i] * c.factor2) ? 1 : 0;
+      b.v[i] = numerics::Compare(c.op, b.v[i] * c.factor, other[i] * c.factor2) ? 1 : 0;
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "quantize/numerics/compare.h"
 #include "quantize/numerics/int16_pairs.h"
 #include "quantize/numerics/normalize.h"
 #include "quantize/numerics/quotient_softmax.h"
@@ -191,8 +192,7 @@ void CheckCommand(const CommandCheck& check, const isa::CompareS16& c) {
   CheckRepeated(check);
   check.CheckType(Field::kDst, {DType::kBool});
   CheckAnyInt16(check, {Field::kSrc, Field::kSrc2});
-  check.Check(c.op >= BinaryOp::kEqual && c.op <= BinaryOp::kGreaterOrEqual, "mode is ",
-              static_cast<int>(c.op),
+  check.Check(numerics::IsComparison(c.op), "mode is ", static_cast<int>(c.op),
               ", expected a comparison: ", static_cast<int>(BinaryOp::kEqual), " to ",
               static_cast<int>(BinaryOp::kGreaterOrEqual));
 }

@@ -9,6 +9,7 @@
 
 #include "base/half.h"
 #include "isa/attributes.h"
+#include "quantize/numerics/compare.h"
 #include "quantize/numerics/int16.h"
 #include "quantize/numerics/int16_pairs.h"
 #include "quantize/numerics/prelu.h"
@@ -752,7 +753,7 @@ struct Run {
     for (size_t i = 0; i < y.data.size(); ++i) {
       const double a = (Operand(0, y.shape, i) - za) * static_cast<double>(op.factor);
       const double b = (Operand(1, y.shape, i) - zb) * static_cast<double>(op.factor2);
-      y.data[i] = nm::CompareInt16(op.op, static_cast<int64_t>(a), static_cast<int64_t>(b)) ? 1 : 0;
+      y.data[i] = nm::Compare(op.op, static_cast<int64_t>(a), static_cast<int64_t>(b)) ? 1 : 0;
     }
     return y;
   }
