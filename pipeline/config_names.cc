@@ -26,8 +26,6 @@ class FusedNames {
     }
   }
 
-  bool Has(const std::string& name) const { return names_.contains(name); }
-
   bool Matches(const std::string& glob) const {
     return std::any_of(names_.begin(), names_.end(),
                        [&](const std::string& name) { return MatchesGlob(glob, name); });
@@ -42,9 +40,9 @@ class FusedNames {
     return "";
   }
 
-  // "is part of 'conv1' after fusion; name that, or its result 'relu1_out'"; "" of a name that the
-  // imported model lacks.
+  // As FateOfName.
   std::string Fate(const std::string& name) const {
+    if (names_.contains(name)) return "";
     const ValueId value = imported_.FindValue(name);
     if (value.valid() && imported_.value(value).is_constant())
       return "is a constant; name the layer that reads it";
@@ -85,11 +83,15 @@ class FusedNames {
 
 }  // namespace
 
+std::string FateOfName(const Graph& imported, const Graph& passed, const std::string& name) {
+  return FusedNames(imported, passed).Fate(name);
+}
+
 void CheckFusedNames(const Graph& imported, const Graph& passed, const QuantizeConfig& config) {
   if (config.empty()) return;
   const FusedNames names(imported, passed);
   for (const auto& [name, layer] : config.layers) {
-    const std::string fate = names.Has(name) ? "" : names.Fate(name);
+    const std::string fate = names.Fate(name);
     RSHIFT_REQUIRE(fate.empty(), ErrorCode::kInvalidInput, EntryPlace(config, layer), ": '", name,
                    "' ", fate);
   }

@@ -82,13 +82,14 @@ std::string NameIn(const CalibrationTable& table, const std::string& tensor) {
 }
 
 const TensorRange& Find(const CalibrationTable& table, const std::string& where,
-                        const std::string& tensor) {
+                        const std::string& tensor, const Graph* graph) {
   if (const TensorRange* range = table.Find(tensor)) return *range;
   std::set<std::string> names;
   for (const auto& [name, range] : table.tensors) names.insert(name);
   const std::string close = CloseNames(names, tensor);
   Fail(ErrorCode::kInvalidInput, where, ": has no tensor '", tensor, "'",
-       close.empty() ? "" : "; did you mean " + close + "?");
+       close.empty() ? "" : "; did you mean " + close + "?",
+       graph == nullptr ? " (--model finds what fusion took)" : "");
 }
 
 bool Joins(const Node& node) {
@@ -103,7 +104,7 @@ bool Joins(const Node& node) {
 nlohmann::json ExplainTensor(const CalibrationTable& table, const std::string& where,
                              const std::string& asked, const Graph* graph) {
   const std::string tensor = NameIn(table, asked);
-  const TensorRange& range = Find(table, where, tensor);
+  const TensorRange& range = Find(table, where, tensor, graph);
   nlohmann::json found = {{"tensor", tensor},
                           {"observed",
                            {{"min", range.min},

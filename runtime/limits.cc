@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string_view>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/error.h"
@@ -82,6 +83,7 @@ Limits ParseLimits(const std::string& text) {
   if (text == "none") return Limits::None();
   if (text.empty()) return {};
   Limits limits;
+  std::array<bool, kParts.size()> is_given{};
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
     const std::string_view item = std::string_view(text).substr(at, end - at);
@@ -92,6 +94,9 @@ Limits ParseLimits(const std::string& text) {
     RSHIFT_REQUIRE(
         part != kParts.end(), ErrorCode::kInvalidInput, "limits '", text, "': '", std::string(item),
         "' is not known, expected seconds=N, macs=N, elements=N, buffers=N, arena=N, or none");
+    bool& given = is_given[static_cast<size_t>(part - kParts.begin())];
+    RSHIFT_REQUIRE(!std::exchange(given, true), ErrorCode::kInvalidInput, "limits '", text,
+                   "': ", part->key, " stands twice");
     limits.most.*part->member = ParseCount(item.substr(equals + 1), part->unit, text);
     at = end + 1;
   }

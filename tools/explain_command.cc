@@ -2,10 +2,12 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "calibrate/data/dataset.h"
 #include "graph/passes/passes.h"
+#include "pipeline/config_names.h"
 #include "pipeline/explain.h"
 #include "pipeline/input_shapes.h"
 #include "pipeline/usage.h"
@@ -98,9 +100,14 @@ int ExplainCommand(const ExplainArguments& a, const ImportOptions& import, bool 
                "give a TENSOR, or --model for the list of joins");
   const CalibrationTable table = ReadTable(ReadSmallText(a.table), a.table);
   std::optional<Graph> graph;
-  if (!a.model.empty())
-    graph = Equalize(RunPasses(ImportOnnx(a.model, WithShapesOf(table, import))),
-                     table.equalization, a.table);
+  if (!a.model.empty()) {
+    const Graph imported = ImportOnnx(a.model, WithShapesOf(table, import));
+    graph = RunPasses(imported);
+    const std::string fate = FateOfName(imported, *graph, a.tensor);
+    RSHIFT_REQUIRE(fate.empty(), ErrorCode::kInvalidInput, a.table, ": has no tensor '", a.tensor,
+                   "': it ", fate);
+    graph = Equalize(std::move(*graph), table.equalization, a.table);
+  }
   nlohmann::json found = a.tensor.empty()
                              ? nlohmann::json::object()
                              : ExplainTensor(table, a.table, a.tensor, graph ? &*graph : nullptr);

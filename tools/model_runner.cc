@@ -74,7 +74,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--dump-tensors", a.dump, "write every tensor under its ONNX name to this .npz");
   app.add_flag("--raw", a.raw, "integers as they are, not dequantized");
   app.add_option("--isa", a.isa,
-                 "scalar | avx2 | avxvnni | avx512vnni (default: the best this CPU has)")
+                 "scalar | avx2 | avxvnni | avx512vnni | neondot (default: the best this CPU has)")
       ->check(TakenBy(ParseIsa));
   app.add_flag("--portable", a.portable,
                "F32 convolutions and matrix products with the same bytes on every CPU, for two "

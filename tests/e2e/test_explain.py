@@ -71,3 +71,14 @@ def test_what_is_wrong_is_said(net):
     assert "has no tensor 'smal'" in said and "did you mean 'small'" in said
     done = pipeline.call('model_tool', 'explain', net / 't.yaml')
     assert done.returncode == 2 and 'give a TENSOR' in done.stderr
+
+
+def test_a_name_that_fusion_took_is_followed(tmp_path):
+    weights = np.random.default_rng(2).normal(0, .5, (8, 8)).astype(np.float32)
+    nodes = [helper.make_node('MatMul', ['x', 'w'], ['product'], name='dense'), helper.make_node('Relu', ['product'], ['r'])]
+    save(tmp_path / 'net.onnx', nodes, {'x': (4, 8)}, ('r',), [constant('w', weights)])
+    np.save(tmp_path / 'x.npy', np.random.default_rng(3).normal(0, 1, (30, 4, 8)).astype(np.float32))
+    pipeline.run('model_calibrate', tmp_path / 'net.onnx', '--dataset', tmp_path / 'x.npy', '-o', tmp_path / 't.yaml')
+    assert '--model finds what fusion took' in pipeline.fails('model_tool', 'explain', tmp_path / 't.yaml', 'product')
+    said = pipeline.fails('model_tool', 'explain', tmp_path / 't.yaml', 'product', '--model', tmp_path / 'net.onnx')
+    assert "has no tensor 'product': it is part of" in said and "'r'" in said

@@ -189,7 +189,7 @@ TEST(Limits, TextsAreRead) {
   EXPECT_EQ(ParseLimits("none").most.nanoseconds, Limits::kAny);
   for (const char* bad :
        {"macs", "macs=", "macs=x", "mac=3", "macs=-1", "macs=1e30", "arena=8Q", "seconds=-1",
-        "seconds=1e15", "macs=1,", ",", "macs=nan", "none,macs=1"}) {
+        "seconds=1e15", "macs=1,", ",", "macs=nan", "none,macs=1", "macs=1,arena=2,macs=1"}) {
     EXPECT_THROW(ParseLimits(bad), Error) << bad;
   }
 }
