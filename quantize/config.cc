@@ -29,9 +29,14 @@ void CheckLayer(const YamlPart& part, const std::string& what, const LayerConfig
     FailAt(part, what, ": low is ", *layer.low, " and high is ", *layer.high,
            ", expected low < high");
   }
-  if (layer.weight_bits == 4 && layer.float32.value_or(false)) {
-    FailAt(part, what, ": weights of 4 bits with mode f32; leave one of them out");
-  }
+  if (!layer.float32.value_or(false)) return;
+  const auto has_no_integers = [&](const char* key, bool is_given) {
+    if (is_given) FailAt(part, what, ": ", key, " with mode f32; leave one of them out");
+  };
+  has_no_integers("weight_bits", layer.weight_bits.has_value());
+  has_no_integers("per_channel", layer.per_channel.has_value());
+  has_no_integers("multiplier_bits", layer.multiplier_bits.has_value());
+  has_no_integers("profile", layer.profile.has_value());
 }
 
 // profile and variant together say whose arithmetic: a variant names its profile beside it.

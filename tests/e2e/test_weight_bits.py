@@ -155,7 +155,7 @@ def test_what_cannot_have_them_is_refused(net, tmp_path):
                           ('layers: {x: {weight_bits: 4}}\n', "'x' is an input of the model"),
                           ('layers: {c1: {weight_bits: 5}}\n', 'expected 4 or 8'),
                           ('layers:\n  c4: {weight_bits: 4}\n  "c*": {mode: f32}\n', "c.yaml:2: 'c4' has no integer weights"),
-                          ('layers: {c1: {weight_bits: 4, mode: f32}}\n', 'weights of 4 bits with mode f32')):
+                          ('layers: {c1: {weight_bits: 4, mode: f32}}\n', 'weight_bits with mode f32')):
         (tmp_path / 'c.yaml').write_text(text)
         assert message in pipeline.fails(*words, '--config', tmp_path / 'c.yaml')
     for extra, message in ((('--weight-bits', '5'), '--weight-bits'),

@@ -51,7 +51,11 @@ TEST(ConfigTest, WeightsHave8BitsOr4) {
   EXPECT_EQ(MessageOf("layers:\n  a: {weight_bits: 2}\n"),
             "q.yaml:2: layer 'a': weight_bits is 2, expected 4 or 8");
   EXPECT_EQ(MessageOf("layers:\n  a: {weight_bits: 4, mode: f32}\n"),
-            "q.yaml:2: layer 'a': weights of 4 bits with mode f32; leave one of them out");
+            "q.yaml:2: layer 'a': weight_bits with mode f32; leave one of them out");
+  for (const char* setting : {"per_channel: true", "multiplier_bits: 16", "profile: openvino"}) {
+    EXPECT_NE(MessageOf(Cat("layers:\n  a: {mode: f32, ", setting, "}\n")).find("with mode f32"),
+              std::string::npos);
+  }
 }
 
 TEST(ConfigTest, ReadsProfilesAndAttributesOfAscendAndMklDnn) {
