@@ -15,7 +15,8 @@ std::vector<int64_t> ChannelsFirst(std::vector<int64_t> axes) {
 }
 
 // With every axis kept, of size 1 where it is reduced. What is reduced over height and width is an
-// image; other tensors of 4 dimensions stay as they are, so that a Softmax or a norm is seen.
+// image; other tensors of 4 dimensions stay as they are, so that a Softmax or a norm is seen, but for
+// width and channels: as axes 2 and 3 they would be an image of NCHW, so they are one axis.
 std::string Reduced(OpWriter& op, const char* type, const std::vector<int64_t>& axes) {
   const auto has = [&](int64_t axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
@@ -23,6 +24,11 @@ std::string Reduced(OpWriter& op, const char* type, const std::vector<int64_t>& 
   const bool image = op.InRank(0) == 4 && has(1) && has(2);
   const std::string x = op.Real(0);
   const OpAttributes keeps = {{"keepdims", int64_t{1}}};
+  if (op.InRank(0) == 4 && axes == std::vector<int64_t>{2, 3}) {
+    const Shape shape = op.InShape(0);
+    const std::string rows = op.Reshaped(x, {shape[0], shape[1], shape[2] * shape[3]});
+    return op.Reshaped(op.Emit(type, {rows, op.IntList({2})}, keeps), {shape[0], shape[1], 1, 1});
+  }
   if (!image) return op.Emit(type, {x, op.IntList(axes)}, keeps);
   const std::string list = op.IntList(ChannelsFirst(axes));
   return op.ToChannelsLast(op.Emit(type, {op.ToChannelsFirst(x), list}, keeps));

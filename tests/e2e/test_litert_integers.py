@@ -183,3 +183,18 @@ def test_operator(code, tmp_path, report):
         count = sum(goal.size for goal in theirs.values())
         report(f'{profile:15} {code:13} seed {SEED}: {count:>7,} bytes of {len(theirs)} cases, {sum(differ.values())} differ')
         assert not any(differ.values()), (profile, differ)
+
+
+@pytest.mark.parametrize('profile', litert.WAYS)
+def test_a_mean_over_width_and_channels_is_none_over_an_image(profile, tmp_path):
+    """Axes 2 and 3 of NHWC: not the height and width of NCHW, for which LiteRT's kernels have a form of their own."""
+    sweep = Sweep('MEAN')
+    quant = sweep.quant()
+    sweep.add('MEAN', [sweep.input(sweep.bytes((2, 300, 2, 2)), quant), sweep.net.constant('axes', np.array([2, 3], np.int32))],
+              (2, 300, 1, 1), quant, 'ReducerOptions', keepDims=True)
+    model, program = tmp_path / 'net.tflite', tmp_path / 'net.rshift'
+    model.write_bytes(sweep.content())
+    pipeline.run('model_deploy', model, '--profile', profile, '-o', program)
+    ours = pipeline.infer(program, sweep.samples, tmp_path, '--raw')
+    for name, goal in litert.outputs_of(sweep.content(), profile, sweep.samples).items():
+        np.testing.assert_array_equal(ours[name], goal)
