@@ -15,7 +15,8 @@ namespace rshift {
 std::string FateOfName(const Graph& imported, const Graph& passed, const std::string& name);
 
 // Throws kInvalidInput for an entry that names, or a wildcard that matches, what `imported` has and
-// `passed` has no more, with its fate. Entries that neither knows are left to QuantizeGraph, which lists the names that look like them.
+// `passed` has no more, with its fate. Entries that neither knows are left to QuantizeGraph, which
+// lists the names that look like them.
 void CheckFusedNames(const Graph& imported, const Graph& passed, const QuantizeConfig& config);
 
 }  // namespace rshift

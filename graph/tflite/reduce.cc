@@ -15,8 +15,8 @@ std::vector<int64_t> ChannelsFirst(std::vector<int64_t> axes) {
 }
 
 // With every axis kept, of size 1 where it is reduced. What is reduced over height and width is an
-// image; other tensors of 4 dimensions stay as they are, so that a Softmax or a norm is seen, but for
-// width and channels: as axes 2 and 3 they would be an image of NCHW, so they are one axis.
+// image; other tensors of 4 dimensions stay as they are, so that a Softmax or a norm is seen, but
+// for width and channels: as axes 2 and 3 they would be an image of NCHW, so they are one axis.
 std::string Reduced(OpWriter& op, const char* type, const std::vector<int64_t>& axes) {
   const auto has = [&](int64_t axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();

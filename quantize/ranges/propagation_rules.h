@@ -34,6 +34,11 @@ bool IsInterpolation(const Node& node);
 // Throws kInvalidInput when the configuration fixes input and output to different ranges.
 void ApplyForwardRules(Propagation& state);
 
+// Where a comparison's operands are made of common numbers by choosing (ReduceMax, Clip, Max,
+// MaxPool, movement), they and all between share the least range that holds theirs. After the
+// forward rules.
+void ApplyComparisonRule(Propagation& state);
+
 // In reverse topological order, so that a group's readers have decided before it joins another.
 // Relu/Clip on its own, LeakyRelu, PRelu, Concat, MaxPool, Max and Min of tensors, Where. A group
 // joins its reader's output only when nobody else reads any of it, and, where it interpolates, when

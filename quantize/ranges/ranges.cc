@@ -71,6 +71,7 @@ RangeResult PropagateRanges(const Graph& graph, const CalibrationTable& table,
   Propagation state{graph, groups, ActiveNodes(graph, result.has_range, options.float_tensors),
                     graph.Consumers(), std::move(negative_reach)};
   ApplyForwardRules(state);
+  ApplyComparisonRule(state);
   ApplyBackwardRules(state);
   if (options.shift_negative && options.mode == QuantMode::kSymmetric) ApplyShiftRule(state);
   for (size_t i = 0; i < result.ranges.size(); ++i) {

@@ -42,6 +42,12 @@ class RangesTest : public testing::Test {
     return SameRange(Range(a), Range(b), options_.mode);
   }
 
+  static Op Of(BinaryOp op) {
+    Binary binary;
+    binary.op = op;
+    return binary;
+  }
+
   const Op kRelu = Clip{{0.0f, INFINITY}};
   Graph graph_;
   CalibrationTable table_;
@@ -192,6 +198,33 @@ TEST_F(RangesTest, MaxPoolGoesForwardWhenItsInputHasOtherReaders) {
   Propagate(QuantMode::kSymmetric);
   EXPECT_TRUE(Equal("a", "p"));
   EXPECT_EQ(Range("p").threshold, 3);
+}
+
+TEST_F(RangesTest, NumbersComparedWithChosenOnesShareTheirRange) {
+  const ValueId x = Input("x", -1, 3), z = Input("z", -4, 2);
+  const ValueId m = Node(Reduce{ReduceOp::kMax, {0}}, {x}, "m", 1, 2);
+  const ValueId n = Node(Of(BinaryOp::kMax), {m, z}, "n", 0, 5);
+  const ValueId e = graph_.AddValue({"e", DType::kBool, {4}, Layout::kPlain, {}, nullptr});
+  graph_.AddNode({"e_node", Of(BinaryOp::kEqual), {x, n}, {e}});
+  graph_.outputs = {e};
+  for (const QuantMode mode : {QuantMode::kSymmetric, QuantMode::kAsymmetric}) {
+    Propagate(mode);
+    EXPECT_TRUE(Equal("x", "m"));
+    EXPECT_TRUE(Equal("x", "n"));
+  }
+  EXPECT_EQ(Range("x").low, -1);
+  EXPECT_EQ(Range("x").high, 5);
+}
+
+TEST_F(RangesTest, ComparisonsOfOtherNumbersKeepTheirRanges) {
+  const ValueId x = Input("x", -1, 3);
+  const ValueId y = Node(Reduce{ReduceOp::kMean, {0}}, {x}, "y", -0.5f, 0.5f);
+  const ValueId e = graph_.AddValue({"e", DType::kBool, {4}, Layout::kPlain, {}, nullptr});
+  graph_.AddNode({"e_node", Of(BinaryOp::kLess), {x, y}, {e}});
+  graph_.outputs = {e};
+  Propagate(QuantMode::kAsymmetric);
+  EXPECT_EQ(Range("x").high, 3);
+  EXPECT_EQ(Range("y").high, 0.5f);
 }
 
 TEST_F(RangesTest, PadWidensTheGroup) {
