@@ -38,9 +38,8 @@ struct InterfaceOptions {
 // RunPasses) to the types of the options. What the program computes stays the same, bit for bit,
 // for the same values:
 // * An input with a PixelRule takes pixels of 0 to 255 (s8: pixel - 128; its scale is 1). A
-// Quantize
-//   of it becomes a table of the 256 pixels for each distinct rule of a channel; F32 nodes read
-//   (pixel - mean) * scale.
+//   Quantize of it becomes a table of the 256 pixels for each distinct rule of a channel; F32 nodes
+//   read (pixel - mean) * scale.
 // * Any other input takes the integers of its own scale and zero point, in place of its Quantize.
 // * An output gives the integers that its Dequantize would have read.
 // s8 and u8 differ from what the graph holds by 128 in value and zero point; s16 is for what has 16

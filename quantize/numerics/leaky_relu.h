@@ -16,8 +16,7 @@ struct LeakyParams {
 };
 
 // The branch is on x >= zero_x: with a zero point, x >= 0 is not the real 0. A negative multiplier
-// is allowed
-// (|multiplier| < 2^31); multiplier 0 on the negative side is alpha 0.
+// is allowed (|multiplier| < 2^31); multiplier 0 on the negative side is alpha 0.
 inline constexpr int32_t LeakyRelu(int32_t x, const LeakyParams& p) {
   const int32_t v = x - p.zero_x;
   const int64_t y = v >= 0 ? Rescale(v, p.multiplier_positive, p.rshift_positive)
