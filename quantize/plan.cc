@@ -115,8 +115,9 @@ class Planner {
               "is for a Fourier transform, whose bins lie orders of magnitude apart: one scale "
               "would round most of them away; mode: int8 for it in --config makes it integer");
     KeepFloat(unless_said(PowerNodes(graph_)),
-              "lies between a power and its root or logarithm: one scale would round away all but "
-              "the largest powers; mode: int8 for it in --config makes it integer");
+              "lies between a power and its root or logarithm, or a quotient by their sum: one "
+              "scale would round away all but the largest powers; mode: int8 for it in --config "
+              "makes it integer");
   }
 
   QuantizationPlan Run() {
