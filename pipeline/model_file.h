@@ -12,7 +12,8 @@
 
 namespace rshift {
 
-// An ONNX file, or its bytes. Those can have no external data beside them.
+// A model's file (ONNX, .tflite, OpenVINO's .xml), or its bytes. Those can have no external data
+// beside them.
 using ModelFile = FileOr<std::vector<uint8_t>>;
 
 // Throws as ImportOnnx does. `note` hears what the import takes for granted, unless `options` has a

@@ -1,4 +1,4 @@
-// model_tool support: what Rshift makes of every node of an ONNX model, before any work is done.
+// model_tool support: what Rshift makes of every node of a model, before any work is done.
 #include <cstdio>
 #include <map>
 #include <optional>

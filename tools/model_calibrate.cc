@@ -170,7 +170,7 @@ int Run(const CalibrateArguments& a) {
 }  // namespace rshift
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures a trained ONNX model on a data set and writes the calibration table.",
+  CLI::App app("Measures a trained model on a data set and writes the calibration table.",
                "model_calibrate");
   rshift::CalibrateArguments arguments;
   rshift::SetUpApp(app, rshift::kExamples);

@@ -165,7 +165,7 @@ int Run(const DeployArguments& a) {
 }  // namespace rshift
 
 int main(int argc, char** argv) {
-  CLI::App app("Compiles an ONNX model into one integer program file.", "model_deploy");
+  CLI::App app("Compiles a trained model into one integer program file.", "model_deploy");
   rshift::DeployArguments arguments;
   rshift::SetUpApp(app, rshift::kExamples);
   arguments.AddTo(app);

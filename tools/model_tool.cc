@@ -263,8 +263,8 @@ void AddScales(CLI::App& app, Arguments& a) {
   command->add_option("--to", s.to, "the output's format (default: by its name)")
       ->check(TakenBy([](const std::string& name) { FindScaleFormat(name); }));
   command->add_option("--model", s.model,
-                      "the ONNX model: ncnn names layers, the others tensors, and it says which "
-                      "layer reads which tensor");
+                      "the model: ncnn names layers, the others tensors, and it says which layer "
+                      "reads which tensor");
   command->add_flag("--symmetric", s.symmetric,
                     "formats with zero points: write thresholds, where there are, not ranges");
   command->add_option("--header", s.header,
@@ -319,7 +319,7 @@ void AddExplain(CLI::App& app, Arguments& a) {
                  kExplainExamples, a);
   command->add_option("table", a.explain.table, "a calibration table")->required();
   command->add_option("tensor", a.explain.tensor, "of the table; without it, joins far apart");
-  auto* model = command->add_option("--model", a.model.path, "the table's ONNX model");
+  auto* model = command->add_option("--model", a.model.path, "the table's model");
   command->add_option("--input-shape", a.model.input_shapes, "NAME:1x3x224x224, as model_deploy")
       ->needs(model);
   command->add_option("--append", a.model.append, "as of model_deploy")->needs(model);

@@ -76,7 +76,7 @@ int GraphCommand(const GraphArguments& arguments, const ImportOptions& import, b
 
 struct ExplainArguments {
   std::string table, tensor;  // "": the joins of tensors far apart
-  std::string model;          // its ONNX file; may be empty with a tensor
+  std::string model;          // its file; may be empty with a tensor
 };
 // Throws UsageError where neither tensor nor model is given.
 int ExplainCommand(const ExplainArguments& arguments, const ImportOptions& import, bool json);

@@ -110,7 +110,8 @@ int ToolMain(CLI::App& app, int argc, char** argv, const std::function<int()>& b
 }
 
 void ModelArguments::AddTo(CLI::App& app) {
-  app.add_option("model", path, "the trained model, an ONNX file")->required();
+  app.add_option("model", path, "the trained model: an ONNX or .tflite file, or OpenVINO's .xml")
+      ->required();
   app.add_option("--input-shape", input_shapes,
                  "bind symbolic dimensions: NAME:1x3x224x224 (repeatable)");
   app.add_option("--bind", bindings, "freeze an input to a constant: NAME=X.npy (repeatable)");
