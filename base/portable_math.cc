@@ -79,7 +79,21 @@ double Log2(double x) {
 
 double Log10(double x) { return Log(x) * kInverseLn10; }
 
+namespace {
+
+// By squaring: without rounding wherever the power is a number of 53 bits.
+double WholePower(double x, int n) {
+  double power = 1.0;
+  for (; n != 0; n >>= 1, x *= x) {
+    if (n & 1) power *= x;
+  }
+  return power;
+}
+
+}  // namespace
+
 double Pow(double x, double y) {
+  constexpr double kMostProducts = 16, kLargest = 1e300;
   if (y == 0.0 || x == 1.0) return 1.0;
   if (x != x || y != y) return kNan;
   const double size = std::fabs(x);
@@ -91,6 +105,11 @@ double Pow(double x, double y) {
   if (size == 0.0) return sign * (y > 0.0 ? 0.0 : kInfinity);
   if (size == kInfinity) return sign * (y > 0.0 ? kInfinity : 0.0);
   if (x < 0.0 && !whole) return kNan;
+  if (whole && std::fabs(y) <= kMostProducts) {
+    const double power = WholePower(size, static_cast<int>(std::fabs(y)));
+    if (power > 1 / kLargest && power < kLargest) return sign * (y > 0.0 ? power : 1.0 / power);
+  }
+  if (y == 0.5) return std::sqrt(size);
   return sign * Exp(y * Log(size));
 }
 

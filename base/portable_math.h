@@ -65,7 +65,7 @@ double Log(double x);
 double Log1p(double x);  // log(1 + x) without cancellation around 0
 double Log2(double x);   // exact for powers of two
 double Log10(double x);
-// As C's pow for special values.
+// As C's pow for special values. Whole powers up to 16 are products, exact where they have 53 bits.
 double Pow(double x, double y);
 double Erf(double x);
 double Sinh(double x);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "codegen/container/image.h"
+#include "codegen/memory/report.h"
 #include "graph/graph.h"
 #include "quantize/types.h"
 
@@ -19,8 +20,12 @@ namespace rshift {
 
 // Nodes are inputs, commands in their order, outputs; boundary: Quantize and Dequantize. An edge
 // says that a command has written bytes that the other reads. A command's constants are tensors,
-// too: "constants". "memory" has arena_bytes and blocks as `model_tool memory --json` has them.
+// too: "constants". "memory" is MemoryJson.
 nlohmann::json ProgramGraphJson(const ProgramImage& image);
+
+// {"arena_bytes", with "slack_bytes" behind its last block, "lower_bound_bytes" and the "gap_bytes"
+// that the blocks take beyond it, "blocks": [{name, offset, bytes, first_command, last_command}]}.
+nlohmann::json MemoryJson(const MemoryReport& report);
 
 // `graph` before quantization, and what `plan` makes of its nodes; constants that nodes read are
 // "constants". move: has no f32 activation, and is copied as it is.

@@ -82,6 +82,8 @@ void AddCommandNode(const ProgramImage& image, size_t index, Writers& writers,
   graph["nodes"].push_back(std::move(node));
 }
 
+}  // namespace
+
 nlohmann::json MemoryJson(const MemoryReport& report) {
   nlohmann::json blocks = nlohmann::json::array();
   for (const ArenaBlock& block : report.blocks) {
@@ -91,11 +93,12 @@ nlohmann::json MemoryJson(const MemoryReport& report) {
                       {"first_command", block.buffer.first},
                       {"last_command", block.buffer.last}});
   }
-  return {
-      {"arena_bytes", report.arena}, {"lower_bound_bytes", report.lower_bound}, {"blocks", blocks}};
+  return {{"arena_bytes", report.arena + report.slack},
+          {"slack_bytes", report.slack},
+          {"lower_bound_bytes", report.lower_bound},
+          {"gap_bytes", report.arena - std::min(report.arena, report.lower_bound)},
+          {"blocks", blocks}};
 }
-
-}  // namespace
 
 nlohmann::json ProgramGraphJson(const ProgramImage& image) {
   nlohmann::json graph = {{"facts", nlohmann::json::object()},

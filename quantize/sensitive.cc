@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 #include "quantize/profiles/arithmetic.h"
 
 namespace rshift {
@@ -38,9 +39,9 @@ std::optional<Function> FunctionOf(const Graph& graph, const Node& node, ValueId
   }
   const double c = value.constant->As<float>()[0];
   if (constant == 0 && divides) return [c](double v) { return c / v; };
-  if (constant == 0) return [c](double v) { return std::pow(c, v); };
+  if (constant == 0) return [c](double v) { return portable::Pow(c, v); };
   if (divides) return [c](double v) { return v / c; };
-  return [c](double v) { return std::pow(v, c); };
+  return [c](double v) { return portable::Pow(v, c); };
 }
 
 // The text of the note; empty: nothing to say.

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "codegen/container/container.h"
 #include "codegen/memory/report.h"
+#include "pipeline/graph_json.h"
 #include "pipeline/tensor_view.h"
 #include "runtime/onednn/float_library.h"
 #include "runtime/runtime.h"
@@ -128,22 +129,11 @@ int MemoryCommand(const std::string& program, bool json) {
     PrintText(MemoryMap(report));
     return 0;
   }
-  nlohmann::json blocks = nlohmann::json::array();
-  for (const ArenaBlock& block : report.blocks) {
-    blocks.push_back({{"name", block.name},
-                      {"offset", block.offset},
-                      {"bytes", block.buffer.size},
-                      {"first_command", block.buffer.first},
-                      {"last_command", block.buffer.last}});
-  }
-  PrintJson({{"file", program},
-             {"constant_bytes", report.constants},
-             {"constant_bytes_of_4_bits", report.constants_of_4_bits},
-             {"arena_bytes", report.arena + report.slack},
-             {"slack_bytes", report.slack},
-             {"lower_bound_bytes", report.lower_bound},
-             {"gap_bytes", report.arena - std::min(report.arena, report.lower_bound)},
-             {"blocks", blocks}});
+  nlohmann::json memory = MemoryJson(report);
+  memory.update({{"file", program},
+                 {"constant_bytes", report.constants},
+                 {"constant_bytes_of_4_bits", report.constants_of_4_bits}});
+  PrintJson(memory);
   return 0;
 }
 

@@ -208,7 +208,8 @@ int Run(CLI::App& app, const Arguments& a) {
   }
   if (command == "vectors") return VectorsCommand(a.vectors, a.json);
   if (command == "scales") return ScalesCommand(a.scales, a.json);
-  return StatsCommand(a.file, a.json);
+  if (command == "stats") return StatsCommand(a.file, a.json);
+  Fail(ErrorCode::kInternal, "nothing runs ", command);
 }
 
 std::string VariantList() {
@@ -319,10 +320,8 @@ void AddExplain(CLI::App& app, Arguments& a) {
                  kExplainExamples, a);
   command->add_option("table", a.explain.table, "a calibration table")->required();
   command->add_option("tensor", a.explain.tensor, "of the table; without it, joins far apart");
-  auto* model = command->add_option("--model", a.model.path, "the table's model");
-  command->add_option("--input-shape", a.model.input_shapes, "NAME:1x3x224x224, as model_deploy")
-      ->needs(model);
-  command->add_option("--append", a.model.append, "as of model_deploy")->needs(model);
+  auto* model = command->add_option("--model", a.model.path, "the model that the table is of");
+  for (CLI::Option* option : a.model.AddImportOptions(*command)) option->needs(model);
 }
 
 void AddDiagnose(CLI::App& app, Arguments& a) {

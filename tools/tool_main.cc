@@ -112,17 +112,24 @@ int ToolMain(CLI::App& app, int argc, char** argv, const std::function<int()>& b
 void ModelArguments::AddTo(CLI::App& app) {
   app.add_option("model", path, "the trained model: an ONNX or .tflite file, or OpenVINO's .xml")
       ->required();
-  app.add_option("--input-shape", input_shapes,
-                 "bind symbolic dimensions: NAME:1x3x224x224 (repeatable)");
-  app.add_option("--bind", bindings, "freeze an input to a constant: NAME=X.npy (repeatable)");
+  AddImportOptions(app);
+}
+
+std::vector<CLI::Option*> ModelArguments::AddImportOptions(CLI::App& app) {
+  auto* shapes = app.add_option("--input-shape", input_shapes,
+                                "bind symbolic dimensions: NAME:1x3x224x224 (repeatable)");
+  auto* bound =
+      app.add_option("--bind", bindings, "freeze an input to a constant: NAME=X.npy (repeatable)");
   auto* behind =
       app.add_option("--append", append,
                      "an ONNX file to put behind the model, its inputs joined to outputs "
                      "of that name: what makes boxes of a detector (docs/detectors.md)");
-  app.add_option("--append-map", append_map,
-                 "an input of --append reads another output: INPUT=OUTPUT (repeatable)")
-      ->allow_extra_args(false)
-      ->needs(behind);
+  auto* map =
+      app.add_option("--append-map", append_map,
+                     "an input of --append reads another output: INPUT=OUTPUT (repeatable)")
+          ->allow_extra_args(false)
+          ->needs(behind);
+  return {shapes, bound, behind, map};
 }
 
 void ModelArguments::AddTo(RunPaths& paths) const {

@@ -29,6 +29,8 @@ struct ModelArguments {
   std::string path, append;
   std::vector<std::string> input_shapes, bindings, append_map;
   void AddTo(CLI::App& app);
+  // All but the model itself.
+  std::vector<CLI::Option*> AddImportOptions(CLI::App& app);
   // `paths.outputs` are the files this run writes: external data must be none of them.
   ImportOptions Import(const RunPaths& paths = {}) const;
   void AddTo(RunPaths& paths) const;

@@ -3,6 +3,7 @@
 
 #include "base/element_type.h"
 #include "base/error.h"
+#include "base/integer_pow.h"
 #include "base/portable_math.h"
 #include "graph/fold/fold.h"
 
@@ -29,13 +30,8 @@ int64_t ModInts(int64_t a, int64_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-int64_t PowInts(int64_t base, int64_t exponent) {
-  if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
-  uint64_t result = 1, factor = static_cast<uint64_t>(base);
-  for (auto e = static_cast<uint64_t>(exponent); e != 0; e >>= 1, factor *= factor) {
-    if (e & 1) result *= factor;
-  }
-  return Wrap(result);
+int64_t IntegerPow32(int64_t base, int64_t exponent) {
+  return IntegerPow(static_cast<int32_t>(base), static_cast<int32_t>(exponent));
 }
 
 // One function for each BinaryOp; comparisons give 0 or 1.
@@ -70,7 +66,7 @@ int64_t Mul(int64_t a, int64_t b) {
   return Wrap(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 constexpr IntFunction Div = DivideInts;
-constexpr IntFunction Pow = PowInts;
+constexpr IntFunction Pow = IntegerPow<int64_t>;
 int64_t Min(int64_t a, int64_t b) { return std::min(a, b); }
 int64_t Max(int64_t a, int64_t b) { return std::max(a, b); }
 constexpr IntFunction Mod = ModInts;
@@ -120,9 +116,13 @@ FoldResult FoldBinary(BinaryOp op, const Value& a, const Value& b, const Shape& 
   const int64_t count = NumElements(out);
   if (a.dtype != DType::kF32) {
     const auto x = LoadInts(a), y = LoadInts(b);
+    // The only function whose result overflow makes another than the low bits of the exact one.
+    const IntFunction function = op == BinaryOp::kPow && a.dtype == DType::kS32
+                                     ? IntegerPow32
+                                     : kIntFunctions[index];
     std::vector<int64_t> result(count);
     WalkStrided(out, strides, [&](int64_t i, const std::array<int64_t, 2>& at) {
-      result[i] = kIntFunctions[index](x[at[0]], y[at[1]]);
+      result[i] = function(x[at[0]], y[at[1]]);
     });
     return StoreInts(result, compare ? DType::kBool : a.dtype);
   }

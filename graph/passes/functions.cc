@@ -34,7 +34,7 @@ double OfBinary(BinaryOp op, double a, double b) {
     case BinaryOp::kDiv:
       return a / b;
     case BinaryOp::kPow:
-      return std::pow(a, b);
+      return portable::Pow(a, b);
     case BinaryOp::kMin:
       return std::min(a, b);
     case BinaryOp::kMax:
@@ -283,7 +283,7 @@ class Recognizer {
     const auto add = [&](UnaryOp op, double alpha, double beta) {
       all.emplace_back(Unary(op, static_cast<float>(alpha), static_cast<float>(beta)));
     };
-    const double zero = f(0), one = f(1), minus = f(-1), exponential = std::exp(-1.0) - 1;
+    const double zero = f(0), one = f(1), minus = f(-1), exponential = portable::Expm1(-1.0);
     const double least = f(-kFar), most = f(kFar), limit = f(-400);
     add(UnaryOp::kHardSigmoid, (f(0.01) - zero) * 100, zero);
     if (minus < 0) add(UnaryOp::kElu, minus / exponential, 0);

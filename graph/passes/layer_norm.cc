@@ -249,7 +249,8 @@ std::optional<Normalized> ReadUnitVector(const Matcher& m, const Node& div) {
     return std::nullopt;
   const auto n = static_cast<double>(m.graph().value(rows->x).shape[rows->axis]);
   constexpr double kLeast = 1e-15;  // its square over n is a normal float
-  Normalized found{*rows, std::pow(std::max(least, kLeast), 2) / n, /*rms=*/true, {}};
+  const double floor = std::max(least, kLeast);
+  Normalized found{*rows, floor * floor / n, /*rms=*/true, {}};
   found.gamma.assign(static_cast<size_t>(n), 1.0 / std::sqrt(n));
   return found;
 }

@@ -10,21 +10,12 @@ inline constexpr bool IsComparison(BinaryOp op) {
   return op >= BinaryOp::kEqual && op <= BinaryOp::kGreaterOrEqual;
 }
 
-// op: a comparison.
+// op: a comparison; false of others.
 template <typename T>
 constexpr bool Compare(BinaryOp op, T a, T b) {
-  switch (op) {
-    case BinaryOp::kEqual:
-      return a == b;
-    case BinaryOp::kLess:
-      return a < b;
-    case BinaryOp::kLessOrEqual:
-      return a <= b;
-    case BinaryOp::kGreater:
-      return a > b;
-    default:
-      return a >= b;
-  }
+  return (op == BinaryOp::kEqual && a == b) || (op == BinaryOp::kLess && a < b) ||
+         (op == BinaryOp::kLessOrEqual && a <= b) || (op == BinaryOp::kGreater && a > b) ||
+         (op == BinaryOp::kGreaterOrEqual && a >= b);
 }
 
 }  // namespace rshift::numerics

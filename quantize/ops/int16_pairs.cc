@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "isa/function_names.h"
 #include "quantize/numerics/compare.h"
 #include "quantize/numerics/int16_terms.h"
 #include "quantize/ops/operand.h"
@@ -49,7 +51,8 @@ Operand ExactInt16Constant(Emitter& emitter, const Node& node, const Value& valu
   return Int16Reals(emitter, node, value, values, ExactInt16TypeOf(values));
 }
 
-// a op b as b op' a.
+// a op b as b op' a, of comparisons, sums and products. A difference stays one: EmitPair turns its
+// signs.
 BinaryOp Mirrored(BinaryOp op) {
   switch (op) {
     case BinaryOp::kLess:
@@ -60,8 +63,13 @@ BinaryOp Mirrored(BinaryOp op) {
       return BinaryOp::kLess;
     case BinaryOp::kGreaterOrEqual:
       return BinaryOp::kLessOrEqual;
-    default:
+    case BinaryOp::kEqual:
+    case BinaryOp::kAdd:
+    case BinaryOp::kSub:
+    case BinaryOp::kMul:
       return op;
+    default:
+      Fail(ErrorCode::kInternal, Name(op), " is not mirrored");
   }
 }
 

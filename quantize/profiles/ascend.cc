@@ -25,8 +25,12 @@ RealRounding RoundingOf(Variant variant) {
       return RealRounding::kCeil;
     case Variant::kTruncate:
       return RealRounding::kTruncate;
-    default:
+    case Variant::kByTable:
+    case Variant::kRound:
+    case Variant::kHalf:
       return RealRounding::kEven;
+    default:
+      Fail(ErrorCode::kInternal, Name(variant), " is no variant of ascend");
   }
 }
 

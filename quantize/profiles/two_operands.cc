@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 #include "isa/function_names.h"
 #include "quantize/numerics/compare.h"
 #include "quantize/numerics/divide.h"
@@ -56,7 +57,7 @@ double Evaluate(BinaryOp op, double a, double b) {
     case BinaryOp::kDiv:
       return a / b;
     case BinaryOp::kPow:
-      return std::pow(a, b);
+      return portable::Pow(a, b);
     case BinaryOp::kMin:
       return std::fmin(a, b);
     case BinaryOp::kMax:

@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/integer_pow.h"
 #include "base/portable_math.h"
 #include "runtime/f32/broadcast.h"
 #include "runtime/f32/makers.h"
@@ -99,15 +100,11 @@ struct Mod {
     }
   }
 };
-// A power that no integer of the type holds is the least one, as ONNX Runtime's on x86.
 struct Pow {
   template <typename T>
   T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
-      const double least = static_cast<double>(std::numeric_limits<T>::min());
-      const double power = std::pow(static_cast<double>(a), static_cast<double>(b));
-      return power >= least && power < -least ? static_cast<T>(power)
-                                              : std::numeric_limits<T>::min();
+      return IntegerPow(a, b);
     } else {
       return b == 2.0f ? a * a : static_cast<float>(portable::Pow(a, b));
     }

@@ -3,6 +3,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/error.h"
 #include "runtime/f32/reduce_plan.h"
 #include "runtime/f32/step_tools.h"
 
@@ -21,9 +22,19 @@ T First(ReduceOp mode) {
       return std::numeric_limits<T>::min();
     case ReduceOp::kMin:
       return std::numeric_limits<T>::max();
-    default:
-      return mode == ReduceOp::kProd ? 1 : 0;
+    case ReduceOp::kProd:
+      return 1;
+    case ReduceOp::kMean:
+    case ReduceOp::kSum:
+    case ReduceOp::kL1:
+    case ReduceOp::kSumSquare:
+      return 0;
+    case ReduceOp::kL2:
+    case ReduceOp::kLogSumExp:
+    case ReduceOp::kLogSum:
+      break;
   }
+  Fail(ErrorCode::kInternal, "reduction ", static_cast<int>(mode), " has no form of integers");
 }
 
 template <typename T>
@@ -40,9 +51,15 @@ T Joined(ReduceOp mode, T so_far, T x) {
       return Wrapped<T>(x < 0 ? a - b : a + b);
     case ReduceOp::kSumSquare:
       return Wrapped<T>(a + b * b);
-    default:
+    case ReduceOp::kMean:
+    case ReduceOp::kSum:
       return Wrapped<T>(a + b);
+    case ReduceOp::kL2:
+    case ReduceOp::kLogSumExp:
+    case ReduceOp::kLogSum:
+      break;
   }
+  Fail(ErrorCode::kInternal, "reduction ", static_cast<int>(mode), " has no form of integers");
 }
 
 template <typename T>
@@ -76,8 +93,10 @@ std::unique_ptr<Step> MakeIntegerReduction(const StepContext& context, ReduceOp 
       return StepOf<int32_t>(context, mode);
     case DType::kS64:
       return StepOf<int64_t>(context, mode);
-    default:
+    case DType::kBool:
       return StepOf<uint8_t>(context, mode);
+    default:
+      Fail(ErrorCode::kInternal, "reductions of ", Name(context.Record(Field::kSrc).dtype));
   }
 }
 

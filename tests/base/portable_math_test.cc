@@ -116,6 +116,12 @@ TEST(PortableMathTest, PowersAreThoseOfC) {
       }
     }
   }
+  for (const double x : {0.1, 1.1, 7.3, 1e20}) {  // of whole exponents: products
+    EXPECT_EQ(portable::Pow(-x, 2), x * x);
+    EXPECT_EQ(portable::Pow(-x, 3), -(x * x * x));
+    EXPECT_EQ(portable::Pow(x, -1), 1 / x);
+    EXPECT_EQ(portable::Pow(x, 0.5), std::sqrt(x));
+  }
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
     const double x = Argument({-20, 20, true}, random), y = Argument({-6, 6}, random);

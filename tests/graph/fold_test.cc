@@ -52,6 +52,9 @@ TEST(Fold, BinaryBroadcastsBothSides) {
   EXPECT_EQ(ints(BinaryOp::kMod, -7, 3), 2);   // the divisor's sign
   EXPECT_EQ(ints(BinaryOp::kMod, 7, -3), -2);
   EXPECT_EQ(ints(BinaryOp::kPow, 3, 4), 81);
+  EXPECT_EQ(ints(BinaryOp::kPow, 3, 39), 4052555153018976267);  // binary64 has no such number
+  EXPECT_EQ(ints(BinaryOp::kPow, 3, 40), std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(ints(BinaryOp::kPow, 2, -1), 0);
   constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
   EXPECT_EQ(ints(BinaryOp::kDiv, kLowest, -1), kLowest);
   EXPECT_EQ(ints(BinaryOp::kAdd, kLowest, -1), std::numeric_limits<int64_t>::max());

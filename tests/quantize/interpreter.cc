@@ -9,6 +9,7 @@
 
 #include "base/half.h"
 #include "isa/attributes.h"
+#include "isa/function_names.h"
 #include "quantize/numerics/compare.h"
 #include "quantize/numerics/int16.h"
 #include "quantize/numerics/int16_pairs.h"
@@ -21,6 +22,10 @@
 
 namespace rshift::test {
 namespace {
+
+double NotInterpreted(BinaryOp op) {
+  Fail(ErrorCode::kInternal, "no formula of ", Name(op), " stands here");
+}
 
 namespace nm = ::rshift::numerics;
 
@@ -341,7 +346,8 @@ struct Run {
                        : op.op == BinaryOp::kGreaterOrEqual    ? (a >= b ? 1 : 0)
                        : op.op == BinaryOp::kEqual             ? (a == b ? 1 : 0)
                        : op.op == BinaryOp::kSquaredDifference ? (a - b) * (a - b)
-                                                               : a - b;
+                       : op.op == BinaryOp::kSub               ? a - b
+                                                               : NotInterpreted(op.op);
       y.data[i] = Clamped(v, op.clamp);
     }
     return y;
