@@ -18,7 +18,7 @@ WeightReader ReaderOf(const onnx::NodeProto& node) {
   return reader;
 }
 
-bool HasWeights(const std::string& type) {
+bool TakesWeights(const std::string& type) {
   return type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type == "MatMul";
 }
 
@@ -39,7 +39,7 @@ ModelNames ReadModelNames(std::span<const uint8_t> model) {
   for (const auto& node : proto.graph().node()) {
     if (node.output().empty()) continue;
     for (const std::string& output : node.output()) names.operators[output] = node.op_type();
-    if (!HasWeights(node.op_type()) || node.input_size() < 2) continue;
+    if (!TakesWeights(node.op_type()) || node.input_size() < 2) continue;
     names.weights[node.input(1)].push_back(ReaderOf(node));
   }
   return names;

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "quantize/values.h"
+
 namespace rshift {
 namespace {
 
 using Values = std::vector<bool>;  // by value
-
-bool IsActivation(const Graph& graph, ValueId id) {
-  return id.valid() && !graph.value(id).is_constant() && graph.value(id).dtype == DType::kF32;
-}
 
 // What a Conv or MatMul reads, moved or through functions of one activation.
 Values Features(const Graph& graph, const std::vector<OpKind>& kinds) {
@@ -17,12 +15,12 @@ Values Features(const Graph& graph, const std::vector<OpKind>& kinds) {
   for (size_t n = graph.nodes().size(); n-- > 0;) {
     const Node& node = graph.nodes()[n];
     const auto activations = std::count_if(node.inputs.begin(), node.inputs.end(),
-                                           [&](ValueId id) { return IsActivation(graph, id); });
+                                           [&](ValueId id) { return IsF32Activation(graph, id); });
     const bool passes = kinds[n] == OpKind::kMove || activations == 1;
     const bool reads = kinds[n] == OpKind::kAlways || (passes && features[node.outputs[0].index()]);
     if (!reads) continue;
     for (ValueId id : node.inputs) {
-      if (IsActivation(graph, id)) features[id.index()] = true;
+      if (IsF32Activation(graph, id)) features[id.index()] = true;
     }
   }
   return features;
@@ -41,7 +39,7 @@ bool ReadsOnly(const Graph& graph, const Node& node, const Values& exact,
                const std::vector<NodeId>& producers) {
   bool any = false;
   for (ValueId id : node.inputs) {
-    if (!IsActivation(graph, id)) continue;
+    if (!IsF32Activation(graph, id)) continue;
     const NodeId maker = producers[id.index()];
     const bool converted =
         maker.valid() && std::holds_alternative<Cast>(graph.nodes()[maker.index()].op);
@@ -69,7 +67,7 @@ Exact Backwards(const Graph& graph, const std::vector<OpKind>& kinds,
     if (convolves && !std::holds_alternative<MatMul>(node.op)) continue;
     found.nodes[n] = true;
     for (ValueId id : node.inputs) {
-      if (IsActivation(graph, id) && !convolves) found.values[id.index()] = true;
+      if (IsF32Activation(graph, id) && !convolves) found.values[id.index()] = true;
     }
   }
   for (ValueId id : graph.inputs) found.values[id.index()] = false;

@@ -9,6 +9,7 @@
 #include "quantize/ops/ops.h"
 #include "quantize/overrides.h"
 #include "quantize/ranges/propagation_rules.h"
+#include "quantize/values.h"
 
 namespace rshift {
 namespace {
@@ -102,9 +103,7 @@ class Int16Planner {
     if (bits == 16) wide_[id.index()] = true;
   }
 
-  bool IsActivation(ValueId id) const {
-    return id.valid() && !graph_.value(id).is_constant() && graph_.value(id).dtype == DType::kF32;
-  }
+  bool IsActivation(ValueId id) const { return IsF32Activation(graph_, id); }
 
   // What integer operators read of a result in F32.
   void WidenFloats(const Node& node) {

@@ -62,7 +62,7 @@ ValueRange RangeOf(const LayerConfig& layer, bool is_signed, QuantMode mode) {
   return range;
 }
 
-bool HasWeights(const Node& node) {
+bool IsConvOrGemm(const Node& node) {
   return std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
 }
 bool HasMultipliers(const Node& node) {
@@ -72,10 +72,10 @@ bool HasMultipliers(const Node& node) {
 // What an entry is about: keys that would change nothing of it are mistakes, for the user believes
 // that they do.
 struct Subjects {
-  int nodes = 0, inputs = 0, with_weights = 0, with_constant_weights = 0, with_multipliers = 0;
+  int nodes = 0, inputs = 0, convs_or_gemms = 0, with_constant_weights = 0, with_multipliers = 0;
   void Add(const Graph& graph, const Node& node) {
     ++nodes;
-    with_weights += HasWeights(node);
+    convs_or_gemms += IsConvOrGemm(node);
     with_constant_weights += HasConstantWeights(graph, node);
     with_multipliers += HasMultipliers(node);
   }
@@ -88,13 +88,14 @@ void CheckEntry(const Subjects& s, const std::string& entry, const LayerConfig& 
                  " is an input of the model: it can have a range; mode, per_channel, "
                  "multiplier_bits, weight_bits, profile and ascend belong to the nodes that read "
                  "it");
-  RSHIFT_REQUIRE(layer.onednn.empty() || s.with_weights > 0, ErrorCode::kInvalidInput, entry,
+  RSHIFT_REQUIRE(layer.onednn.empty() || s.convs_or_gemms > 0, ErrorCode::kInvalidInput, entry,
                  ": onednn is for Conv, Gemm and MatMul; leave it out");
-  RSHIFT_REQUIRE(layer.ascend.empty() || s.with_weights > 0, ErrorCode::kInvalidInput, entry,
+  RSHIFT_REQUIRE(layer.ascend.empty() || s.convs_or_gemms > 0, ErrorCode::kInvalidInput, entry,
                  ": ascend is for Conv, Gemm and MatMul (Conv2D, DepthwiseConv2D, "
                  "FullyConnection), which alone take scales; leave it out");
-  RSHIFT_REQUIRE(!layer.per_channel || s.with_weights > 0, ErrorCode::kInvalidInput, entry,
-                 ": per_channel is for Conv, Gemm and MatMul; leave it out");
+  RSHIFT_REQUIRE(!layer.per_channel || s.with_constant_weights > 0, ErrorCode::kInvalidInput, entry,
+                 ": per_channel is for Conv, ConvTranspose, Gemm and MatMul with constant weights; "
+                 "leave it out");
   RSHIFT_REQUIRE(!layer.weight_bits || s.with_constant_weights > 0, ErrorCode::kInvalidInput, entry,
                  ": weight_bits is for Conv, ConvTranspose, Gemm and MatMul with constant weights; "
                  "leave it out");

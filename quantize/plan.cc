@@ -18,6 +18,7 @@
 #include "quantize/ranges/propagation_rules.h"
 #include "quantize/ranges/table_match.h"
 #include "quantize/spectra.h"
+#include "quantize/values.h"
 
 namespace rshift {
 namespace {
@@ -136,9 +137,7 @@ class Planner {
     }
   }
 
-  bool IsActivation(ValueId id) const {
-    return id.valid() && !graph_.value(id).is_constant() && graph_.value(id).dtype == DType::kF32;
-  }
+  bool IsActivation(ValueId id) const { return IsF32Activation(graph_, id); }
 
   // NUMERICS.md section 26 says why such a one stays F32. In tpu alone: other profiles do as their
   // frameworks do.

@@ -6,26 +6,19 @@
 #include <span>
 #include <utility>
 
+#include "quantize/values.h"
+
 namespace rshift {
 namespace {
 
 constexpr float kLeastRaising = 2, kMostTakingBack = 0.5f;
 constexpr int64_t kMany = 16;
 
-bool IsActivation(const Graph& graph, ValueId id) {
-  return id.valid() && !graph.value(id).is_constant();
-}
-
 // The exponent of a power of an activation.
 std::optional<float> ExponentOf(const Graph& graph, const Node& node) {
   const auto* binary = std::get_if<Binary>(&node.op);
   if (binary == nullptr || binary->op != BinaryOp::kPow) return {};
-  const Value& exponent = graph.value(node.inputs[1]);
-  if (!exponent.is_constant() || exponent.dtype != DType::kF32) return {};
-  const std::span<const float> numbers = exponent.constant->As<float>();
-  const bool same = std::all_of(numbers.begin(), numbers.end(),
-                                [&](float number) { return number == numbers[0]; });
-  return same && !numbers.empty() ? std::optional(numbers[0]) : std::nullopt;
+  return UniformConstant(graph, node.inputs[1]);
 }
 
 bool IsProduct(const Node& node) {
@@ -39,7 +32,7 @@ bool IsProduct(const Node& node) {
 enum class Power : uint8_t { kNone, kMeanOfSquares, kSquare, kHigher, kExponential, kSummed };
 
 Power RaisedBy(const Graph& graph, const std::vector<NodeId>& producers, const Node& node) {
-  if (!IsActivation(graph, node.inputs[0])) return Power::kNone;
+  if (!IsF32Activation(graph, node.inputs[0])) return Power::kNone;
   if (const auto* unary = std::get_if<Unary>(&node.op))
     return unary->op == UnaryOp::kSquare ? Power::kSquare
            : unary->op == UnaryOp::kExp  ? Power::kExponential
@@ -54,7 +47,7 @@ Power RaisedBy(const Graph& graph, const std::vector<NodeId>& producers, const N
   const ValueId a = node.inputs[0], b = node.inputs[1];
   if (a == b) return Power::kSquare;
   for (const auto& [square, root] : {std::pair(a, b), std::pair(b, a)}) {  // x^2 x
-    const NodeId maker = IsActivation(graph, square) ? producers[square.index()] : NodeId();
+    const NodeId maker = IsF32Activation(graph, square) ? producers[square.index()] : NodeId();
     if (!maker.valid() || !IsProduct(graph.node(maker))) continue;
     const std::vector<ValueId>& of = graph.node(maker).inputs;
     if (of[0] == root && of[1] == root) return Power::kHigher;
@@ -83,19 +76,15 @@ bool TakesBack(const Graph& graph, const Node& node, const std::vector<Power>& p
 
 bool HasFilters(const Graph& graph, const Node& node) {
   const auto operands = std::span(node.inputs).first(2);  // a bias says nothing
-  return std::any_of(operands.begin(), operands.end(), [&](ValueId id) {
-    if (!id.valid() || !graph.value(id).is_constant() || graph.value(id).dtype != DType::kF32)
-      return false;
-    const std::span<const float> weights = graph.value(id).constant->As<float>();
-    return std::all_of(weights.begin(), weights.end(), [](float v) { return v >= 0; });
-  });
+  return std::any_of(operands.begin(), operands.end(),
+                     [&](ValueId id) { return IsNonNegativeConstant(graph, id); });
 }
 
 // What adds or compares elements of its input with each other, or with another's.
 bool MixesElements(const Graph& graph, const Node& node) {
   if (const auto* binary = std::get_if<Binary>(&node.op))
-    return binary->op == BinaryOp::kAdd && IsActivation(graph, node.inputs[0]) &&
-           IsActivation(graph, node.inputs[1]);
+    return binary->op == BinaryOp::kAdd && IsF32Activation(graph, node.inputs[0]) &&
+           IsF32Activation(graph, node.inputs[1]);
   return std::holds_alternative<Reduce>(node.op) || std::holds_alternative<AveragePool>(node.op) ||
          std::holds_alternative<MatMul>(node.op) || std::holds_alternative<Conv>(node.op);
 }
@@ -122,7 +111,7 @@ bool HandsOn(const Graph& graph, const Node& node, const std::vector<Power>& pow
     if (binary->op == BinaryOp::kMul && (is_weight(node.inputs[0]) || is_weight(node.inputs[1])))
       return true;
     return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-      return !IsActivation(graph, id) || powers[static_cast<size_t>(id.index())] != Power::kNone;
+      return !IsF32Activation(graph, id) || powers[static_cast<size_t>(id.index())] != Power::kNone;
     });
   }
   if (const auto* unary = std::get_if<Unary>(&node.op)) return unary->op == UnaryOp::kAbs;

@@ -15,6 +15,7 @@
 #include "quantize/qdq.h"
 #include "quantize/qdq_wishes.h"
 #include "quantize/ranges/propagation_rules.h"
+#include "quantize/values.h"
 
 namespace rshift {
 namespace {
@@ -48,9 +49,7 @@ class QdqPlanner {
   }
 
  private:
-  bool IsActivation(ValueId id) const {
-    return id.valid() && !graph_.value(id).is_constant() && graph_.value(id).dtype == DType::kF32;
-  }
+  bool IsActivation(ValueId id) const { return IsF32Activation(graph_, id); }
   IntType TypeOf(ValueId integers) const { return TypeOfIntegers(graph_.value(integers)); }
   void SetType(ValueId id, const IntType& type) {
     typed_[id.index()] = true;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <span>
 
 #include "base/portable_math.h"
 #include "quantize/ranges/known_bounds.h"
+#include "quantize/values.h"
 
 namespace rshift {
 namespace {
@@ -55,8 +57,7 @@ bool IsTransform(const Graph& graph, const Node& node) {
 
 // Makes a spectrum of one: mel filters.
 bool HasFilters(const Graph& graph, const Node& node) {
-  const std::span<const float> w = MatrixOf(graph, node);
-  return !w.empty() && std::all_of(w.begin(), w.end(), [](float v) { return v >= 0; });
+  return !MatrixOf(graph, node).empty() && IsNonNegativeConstant(graph, node.inputs[1]);
 }
 
 bool MultipliesByWeights(const Graph& graph, const Node& node) {
@@ -71,9 +72,8 @@ bool Compresses(const Graph& graph, const Node& node, const KnownBounds& bounds)
   if (const auto* unary = std::get_if<Unary>(&node.op)) return unary->op == UnaryOp::kLog;
   const auto* binary = std::get_if<Binary>(&node.op);
   if (binary == nullptr || binary->op != BinaryOp::kPow) return false;
-  const Value& power = graph.value(node.inputs[1]);
-  return power.is_constant() && power.dtype == DType::kF32 && NumElements(power.shape) == 1 &&
-         power.constant->As<float>()[0] <= kMostCompressingPower;
+  const std::optional<float> power = UniformConstant(graph, node.inputs[1]);
+  return power && *power <= kMostCompressingPower;
 }
 
 }  // namespace

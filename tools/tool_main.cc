@@ -124,11 +124,10 @@ std::vector<CLI::Option*> ModelArguments::AddImportOptions(CLI::App& app) {
       app.add_option("--append", append,
                      "an ONNX file to put behind the model, its inputs joined to outputs "
                      "of that name: what makes boxes of a detector (docs/detectors.md)");
-  auto* map =
-      app.add_option("--append-map", append_map,
-                     "an input of --append reads another output: INPUT=OUTPUT (repeatable)")
-          ->allow_extra_args(false)
-          ->needs(behind);
+  auto* map = app.add_option("--append-map", append_map,
+                             "an input of --append reads another output: INPUT=OUTPUT (repeatable)")
+                  ->allow_extra_args(false)
+                  ->needs(behind);
   return {shapes, bound, behind, map};
 }
 

@@ -117,9 +117,8 @@ FoldResult FoldBinary(BinaryOp op, const Value& a, const Value& b, const Shape& 
   if (a.dtype != DType::kF32) {
     const auto x = LoadInts(a), y = LoadInts(b);
     // The only function whose result overflow makes another than the low bits of the exact one.
-    const IntFunction function = op == BinaryOp::kPow && a.dtype == DType::kS32
-                                     ? IntegerPow32
-                                     : kIntFunctions[index];
+    const IntFunction function =
+        op == BinaryOp::kPow && a.dtype == DType::kS32 ? IntegerPow32 : kIntFunctions[index];
     std::vector<int64_t> result(count);
     WalkStrided(out, strides, [&](int64_t i, const std::array<int64_t, 2>& at) {
       result[i] = function(x[at[0]], y[at[1]]);

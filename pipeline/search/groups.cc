@@ -8,6 +8,7 @@
 #include "graph/conv_or_matmul.h"
 #include "quantize/overrides.h"
 #include "quantize/quantize.h"
+#include "quantize/values.h"
 
 namespace rshift {
 namespace {
@@ -20,8 +21,7 @@ bool IsPlainName(const std::string& name) { return name.find_first_of("*?") == s
 std::vector<ValueId> ReadActivations(const Graph& graph, const Node& node) {
   std::vector<ValueId> read;
   for (const ValueId id : node.inputs) {
-    if (id.valid() && !graph.value(id).is_constant() && graph.value(id).dtype == DType::kF32)
-      read.push_back(id);
+    if (IsF32Activation(graph, id)) read.push_back(id);
   }
   return read;
 }

@@ -70,12 +70,6 @@ inline constexpr int32_t GateOfState(int32_t state, int32_t state_bits) {
   return Clamp(state, -most, most) << (kGateBits - state_bits);
 }
 
-// product: below 2^30 or 2^30 in magnitude.
-inline constexpr int32_t GatedByte(int32_t product, int32_t multiplier, int32_t rshift,
-                                   int32_t zero_y, int32_t lo, int32_t hi) {
-  return Requantize(product, multiplier, rshift, zero_y, lo, hi);
-}
-
 }  // namespace rshift::numerics
 
 #endif  // RSHIFT_QUANTIZE_NUMERICS_RECURRENT_H_

@@ -128,7 +128,7 @@ class RecurrentFinder {
 
   bool AddProduct(const Node& node, const Part& part, GateSum* gate) const {
     const auto& op = std::get<MatMul>(node.op);
-    if (op.clamp.active() || !HasWeights(graph_, node)) return false;
+    if (op.clamp.active() || !HasConstantMatrix(graph_, node)) return false;
     const Value& w = graph_.value(node.inputs[1]);
     if (w.origin != nullptr || w.dtype != DType::kF32 || w.shape[0] > kMostInputs) return false;
     if (node.inputs.size() > 2 && node.inputs[2].valid()) {

@@ -7,6 +7,7 @@
 #include "graph/conv_or_matmul.h"
 #include "quantize/ops/ops.h"
 #include "quantize/overrides.h"
+#include "quantize/values.h"
 
 namespace rshift {
 
@@ -40,20 +41,6 @@ std::optional<RealPostOp> PostOpOf(const Op& op) {
       return std::nullopt;
   }
 }
-
-namespace {
-
-// The number that an F32 constant holds everywhere.
-std::optional<float> UniformConstant(const Graph& graph, ValueId id) {
-  const Value& value = graph.value(id);
-  if (!value.is_constant() || value.dtype != DType::kF32) return std::nullopt;
-  const auto numbers = value.constant->As<float>();
-  const bool uniform = !numbers.empty() && std::all_of(numbers.begin(), numbers.end(),
-                                                       [&](float x) { return x == numbers[0]; });
-  return uniform ? std::optional(numbers[0]) : std::nullopt;
-}
-
-}  // namespace
 
 std::vector<RealPostOp> PostOpsOf(const Graph& graph, const Node& node, size_t side) {
   if (const std::optional<RealPostOp> op = PostOpOf(node.op)) return {*op};
@@ -211,7 +198,7 @@ void FindProductScales(const Graph& graph, const QuantizationPlan& plan,
     const Node& node = graph.nodes()[n];
     const auto* matmul = std::get_if<MatMul>(&node.op);
     if (matmul == nullptr || matmul->clamp.active() || plan.forms[n] != NodeForm::kInteger ||
-        HasWeights(graph, node) ||
+        HasConstantMatrix(graph, node) ||
         !ArithmeticOf(ProfileOf(graph, node, options.config, options.profile))
              .FactorsBatchedMatMul()) {
       continue;

@@ -149,8 +149,8 @@ bool HasInt16Form(const Graph& graph, const Node& node) {
           [&](const Conv&) { return HasPlainWeights(graph, node); },
           [&](const ConvTranspose&) { return HasPlainWeights(graph, node); },
           [&](const MatMul&) {
-            return HasWeights(graph, node) ? HasPlainWeights(graph, node)
-                                           : HasProductOfInt16(graph, node);
+            return HasConstantMatrix(graph, node) ? HasPlainWeights(graph, node)
+                                                  : HasProductOfInt16(graph, node);
           },
           [&](const Softmax& op) { return HasSoftmaxOfInt16(graph, node, op); },
           [&](const Binary& op) { return HasForm(graph, node, op); },
@@ -196,7 +196,7 @@ bool EmitInt16(Emitter& emitter, const Node& node) {
                                  return true;
                                },
                                [&](const MatMul& op) {
-                                 if (HasWeights(emitter.old(), node)) return false;
+                                 if (HasConstantMatrix(emitter.old(), node)) return false;
                                  EmitProductInt16(emitter, node, op);
                                  return true;
                                },

@@ -9,7 +9,7 @@
 namespace rshift {
 
 // The second factor is a matrix of weights, its columns the output channels.
-bool HasWeights(const Graph& graph, const Node& node) {
+bool HasConstantMatrix(const Graph& graph, const Node& node) {
   return !graph.value(node.inputs[0]).is_constant() && graph.value(node.inputs[1]).is_constant() &&
          graph.value(node.inputs[1]).shape.size() == 2;
 }
@@ -66,7 +66,7 @@ void EmitBatched(Emitter& emitter, const Node& node, const MatMul& op) {
 }  // namespace
 
 OpSupport SupportMatMul(const Graph& graph, const Node& node, const Arithmetic& rules) {
-  if (!HasWeights(graph, node)) return SupportBatched(graph, node, rules);
+  if (!HasConstantMatrix(graph, node)) return SupportBatched(graph, node, rules);
   const Value& a = graph.value(node.inputs[0]);
   if (a.shape.size() < 2) return {OpKind::kFloat, "its first operand is a vector"};
   if (node.inputs.size() > 2 && node.inputs[2].valid() &&
@@ -77,7 +77,7 @@ OpSupport SupportMatMul(const Graph& graph, const Node& node, const Arithmetic& 
 }
 
 void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op) {
-  if (!HasWeights(emitter.old(), node)) return EmitBatched(emitter, node, op);
+  if (!HasConstantMatrix(emitter.old(), node)) return EmitBatched(emitter, node, op);
   const Value& w = emitter.old().value(node.inputs[1]);
   WeightRequest request = RequestOf(emitter, node);
   request.k = w.shape[0];

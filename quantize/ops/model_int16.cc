@@ -131,7 +131,7 @@ std::string WhyNotInt16Form(const Graph& graph, const Node& node, const IntType&
   if (!HasInt16Form(graph, node)) return "it has no 16-bit form";
   if (ReadsNonFinite(graph, node)) return "a constant holds numbers that are not finite";
   const bool product = IsConvOrMatMul(node.op) &&
-                       (!std::holds_alternative<MatMul>(node.op) || HasWeights(graph, node));
+                       (!std::holds_alternative<MatMul>(node.op) || HasConstantMatrix(graph, node));
   return product ? WhyNotScaledProduct(graph, node, x) : "";
 }
 
@@ -169,7 +169,7 @@ std::string WhyNotBatchedMatMul(const Graph& graph, const Node& node,
 
 std::string WhyNotMatMul(const Graph& graph, const Node& node, const ModelInt16Rules& rules,
                          std::span<const IntType> types, const IntType& y) {
-  if (!HasWeights(graph, node)) return WhyNotBatchedMatMul(graph, node, types, y);
+  if (!HasConstantMatrix(graph, node)) return WhyNotBatchedMatMul(graph, node, types, y);
   return WhyNotProduct(graph, node, rules.HasNarrowSums());
 }
 
@@ -353,7 +353,7 @@ bool EmitModelInt16(Emitter& emitter, const Node& node) {
         return true;
       },
       [&](const MatMul&) {
-        if (HasWeights(emitter.old(), node)) return false;
+        if (HasConstantMatrix(emitter.old(), node)) return false;
         const ValueId a = node.inputs[0], b = node.inputs[1];
         const ValueId first = emitter.Int(a), second = emitter.Int(b);
         emitter.AddNode(node.name, rules.MakeBatchedMatMul(type(a), type(b), type(node.outputs[0])),

@@ -42,7 +42,7 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op);
 OpSupport SupportConvTranspose(const Graph& graph, const Node& node, const ConvTranspose& op);
 void EmitConvTranspose(Emitter& emitter, const Node& node, const ConvTranspose& op);
 // Of a MatMul: its second factor is a matrix of weights.
-bool HasWeights(const Graph& graph, const Node& node);
+bool HasConstantMatrix(const Graph& graph, const Node& node);
 // The constant slope of a PRelu: one number, or one for each element of the last dimension.
 bool IsSlopeOfChannel(const Graph& graph, const Node& node);
 OpSupport SupportMatMul(const Graph& graph, const Node& node, const Arithmetic& rules);

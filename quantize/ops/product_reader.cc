@@ -23,7 +23,7 @@ const Clamp* ClampOfProduct(const Graph& graph, const Node& node) {
   if (const auto* conv = std::get_if<Conv>(&node.op)) return &conv->clamp;
   if (const auto* transposed = std::get_if<ConvTranspose>(&node.op)) return &transposed->clamp;
   const auto* matmul = std::get_if<MatMul>(&node.op);
-  return matmul != nullptr && HasWeights(graph, node) ? &matmul->clamp : nullptr;
+  return matmul != nullptr && HasConstantMatrix(graph, node) ? &matmul->clamp : nullptr;
 }
 
 std::vector<ProductReader> FindProductReaders(const Graph& graph, const QuantizationPlan& plan,

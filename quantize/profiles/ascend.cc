@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include "base/error.h"
@@ -160,13 +161,18 @@ class Ascend final : public Arithmetic {
 }  // namespace
 
 const Arithmetic& AscendArithmetic(Variant variant) {
-  static const std::vector<Ascend> all = [] {
-    std::vector<Ascend> made;
-    made.reserve(kVariantCount);
-    for (int i = 0; i < kVariantCount; ++i) made.emplace_back(static_cast<Variant>(i));
+  static const std::map<Variant, Ascend> all = [] {
+    std::map<Variant, Ascend> made;
+    for (int i = 0; i < kVariantCount; ++i) {
+      const auto one = static_cast<Variant>(i);
+      if (HasVariant(ProfileId::kAscend, one)) made.try_emplace(one, one);
+    }
     return made;
   }();
-  return all[static_cast<size_t>(variant)];
+  const auto found = all.find(variant);
+  RSHIFT_REQUIRE(found != all.end(), ErrorCode::kInternal, Name(variant),
+                 " is no variant of ascend");
+  return found->second;
 }
 
 }  // namespace rshift

@@ -343,6 +343,8 @@ struct Run {
                        : op.op == BinaryOp::kPow               ? std::pow(a, b)
                        : op.op == BinaryOp::kMod               ? std::fmod(a, b)
                        : op.op == BinaryOp::kLess              ? (a < b ? 1 : 0)
+                       : op.op == BinaryOp::kLessOrEqual       ? (a <= b ? 1 : 0)
+                       : op.op == BinaryOp::kGreater           ? (a > b ? 1 : 0)
                        : op.op == BinaryOp::kGreaterOrEqual    ? (a >= b ? 1 : 0)
                        : op.op == BinaryOp::kEqual             ? (a == b ? 1 : 0)
                        : op.op == BinaryOp::kSquaredDifference ? (a - b) * (a - b)

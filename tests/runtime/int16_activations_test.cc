@@ -76,6 +76,9 @@ TEST(Int16Activations, BatchedMatMul) {
           acc += Wide{left[static_cast<size_t>(row * k + t)]} *
                  right[static_cast<size_t>(first + t * n + j)];
         expected.push_back(Held(acc * words.multiplier, words.rshift, y.zero_point, limits));
+        ASSERT_EQ(numerics::ProductSumInt16(static_cast<int64_t>(acc), words, y.zero_point,
+                                            limits.lo, limits.hi),
+                  expected.back());
       }
     }
     ExpectNumbers(RunEverywhere(b, {Stored(left, DType::kS16), Stored(right, DType::kS16)}),

@@ -32,9 +32,12 @@ TEST(Int16, Requantize) {
     const auto numbers = Numbers(random, from, NumElements(x.shape));
     std::vector<int32_t> expected;
     for (const int32_t q : numbers) {
-      const Wide v = q - x.zero_point;
-      expected.push_back(multiplier == 0 ? Held(v, 0, y.zero_point, limits)
-                                         : Held(v * multiplier, rshift, y.zero_point, limits));
+      const int32_t v = q - x.zero_point;
+      expected.push_back(multiplier == 0
+                             ? Held(v, 0, y.zero_point, limits)
+                             : Held(Wide{v} * multiplier, rshift, y.zero_point, limits));
+      ASSERT_EQ(numerics::RescaleInt16(v, {multiplier, rshift}, y.zero_point, limits.lo, limits.hi),
+                expected.back());
     }
     ExpectNumbers(RunEverywhere(b, {Stored(numbers, from)}), to, expected);
   }
@@ -100,12 +103,16 @@ void CheckPair(Opcode opcode, uint32_t seed) {
   if (sum) c.Set(Field::kMultiplier2, m2);
   std::vector<int32_t> expected;
   for (size_t i = 0; i < a.size(); ++i) {
-    const Wide v = a[i] - x.zero_point, w = other[i % other.size()] - x2.zero_point;
-    if (quotient) {
-      expected.push_back(Quotient(v * m, w, rshift, y.zero_point, limits));
-      continue;
-    }
-    expected.push_back(Held(sum ? v * m + w * m2 : v * w * m, rshift, y.zero_point, limits));
+    const int32_t u = a[i] - x.zero_point, t = other[i % other.size()] - x2.zero_point;
+    const Wide v = u, w = t;
+    const int32_t zero = y.zero_point, lo = limits.lo, hi = limits.hi;
+    expected.push_back(quotient ? Quotient(v * m, w, rshift, zero, limits)
+                       : sum    ? Held(v * m + w * m2, rshift, zero, limits)
+                                : Held(v * w * m, rshift, zero, limits));
+    ASSERT_EQ(quotient ? numerics::QuotientInt16(u, t, {m, rshift}, zero, lo, hi)
+              : sum    ? numerics::SumInt16(u, t, m, m2, rshift, zero, lo, hi)
+                       : numerics::ProductInt16(u, t, {m, rshift}, zero, lo, hi),
+              expected.back());
   }
   ExpectNumbers(RunEverywhere(b, inputs), y.dtype, expected);
 }
@@ -272,7 +279,12 @@ DType AnyResult(Random& random, DType x) {
 }
 
 int32_t Requantized(Wide acc, const ChannelRequant& record, int32_t zero, const Limits& limits) {
-  return Held((acc + record.bias) * record.multiplier, record.rshift, zero, limits);
+  const int32_t y = Held((acc + record.bias) * record.multiplier, record.rshift, zero, limits);
+  const RequantWords words = {record.multiplier, record.rshift};
+  EXPECT_EQ(numerics::RequantizeWideBy(Rounding::kHalfUp, static_cast<int64_t>(acc + record.bias),
+                                       words, zero, limits.lo, limits.hi),
+            y);
+  return y;
 }
 
 TEST(Int16, MatMul) {

@@ -158,8 +158,9 @@ TEST(BinaryTest, IntegerArithmeticWrapsAround) {
   EXPECT_EQ(Integers<int32_t>(BinaryOp::kMul, {65536, -3}, {65536, 5}),
             (std::vector<int32_t>{0, -15}));
   EXPECT_EQ(Integers<int64_t>(BinaryOp::kPow, {3, -2}, {4, 3}), (std::vector<int64_t>{81, -8}));
-  EXPECT_EQ(Integers<int64_t>(BinaryOp::kPow, {3, 3, 2, -1, 0}, {39, 40, -1, -3, 0}),
-            (std::vector<int64_t>{4052555153018976267, std::numeric_limits<int64_t>::min(), 0, -1, 1}));
+  EXPECT_EQ(
+      Integers<int64_t>(BinaryOp::kPow, {3, 3, 2, -1, 0}, {39, 40, -1, -3, 0}),
+      (std::vector<int64_t>{4052555153018976267, std::numeric_limits<int64_t>::min(), 0, -1, 1}));
   EXPECT_EQ(Integers<int32_t>(BinaryOp::kSquaredDifference, {3, 65536}, {5, 0}),
             (std::vector<int32_t>{4, 0}));
   EXPECT_EQ(Integers<int64_t>(BinaryOp::kMax, {3, -2}, {4, -3}), (std::vector<int64_t>{4, -2}));
