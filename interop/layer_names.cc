@@ -138,11 +138,6 @@ ScaleSet ByLayer(const ScaleSet& set, const Graph& graph, Losses* losses) {
   return result;
 }
 
-std::string WithoutOperator(const std::string& name) {
-  const size_t at = name.rfind('_');
-  return at == std::string::npos ? name : name.substr(0, at);
-}
-
 ScaleSet WithOnnxNames(const ScaleSet& set, const Graph& graph) {
   if (!set.names_end_in_operator) return set;
   std::set<std::string> known;

@@ -143,13 +143,12 @@ std::vector<InputSpec> InputSpecs(const Graph& graph) {
   return specs;
 }
 
-bool PreparesSamples(const std::vector<std::string>& paths, const std::vector<InputSpec>& inputs,
+bool PreparesSamples(const std::function<std::unique_ptr<Dataset>(const Preprocess&)>& open,
                      const Preprocess& preprocess) {
   Preprocess other = preprocess;
   for (InputPreprocess& input : other.inputs)
     for (float& mean : input.mean) mean += 1;
-  const std::unique_ptr<Dataset> samples = OpenDataset(paths, inputs, preprocess),
-                                 others = OpenDataset(paths, inputs, other);
+  const std::unique_ptr<Dataset> samples = open(preprocess), others = open(other);
   if (samples->size() == 0) return true;
   // Arrays and pictures may be mixed; reading all of them would take as long as a run.
   const int64_t last = samples->size() - 1;

@@ -2,6 +2,8 @@
 #ifndef RSHIFT_PIPELINE_PREPROCESS_CHOICE_H_
 #define RSHIFT_PIPELINE_PREPROCESS_CHOICE_H_
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +17,9 @@ namespace rshift {
 // The inputs of a model as data sets know them.
 std::vector<InputSpec> InputSpecs(const Graph& graph);
 
-// Whether the first sample of a data set depends on a preprocessing: arrays are taken as they are.
-bool PreparesSamples(const std::vector<std::string>& paths, const std::vector<InputSpec>& inputs,
+// Whether the first, middle or last sample of the data set that `open` gives depends on the
+// preprocessing: arrays are taken as they are.
+bool PreparesSamples(const std::function<std::unique_ptr<Dataset>(const Preprocess&)>& open,
                      const Preprocess& preprocess);
 
 // A preset or a file, and changes of it, in the words of the options of these names. All empty:

@@ -76,12 +76,15 @@ void DeployArguments::AddTo(CLI::App& app) {
   for (int i = 0; i < kProfileCount; ++i) profiles.push_back(Name(static_cast<ProfileId>(i)));
   app.add_option("--profile", profile, "integer arithmetic (default tpu)")
       ->check(CLI::IsMember(profiles));
-  app.add_option(
-         "--variant", variant,
-         "another arithmetic of the profile, by the names of model_tool requantize: tpu 32 | "
-         "25 | 16 | 8 (bits of convolutions' multipliers), tflite d1 | d2 | f2 | snps, "
-         "caffe2 q31 | fp32 | precise, ascend round | away | floor | ceil | truncate | "
-         "fp16")
+  std::string variants;
+  for (int i = 0; i < kProfileCount; ++i) {
+    const auto id = static_cast<ProfileId>(i);
+    const std::string names = VariantNames(id);
+    if (!names.empty()) variants += Cat(variants.empty() ? "" : "; ", Name(id), ": ", names);
+  }
+  app.add_option("--variant", variant,
+                 Cat("another arithmetic of the profile: ", variants,
+                     ". tpu's are the bits of convolutions' multipliers"))
       ->check(TakenBy([](const std::string& name) { ParseVariant(name); }));
   app.add_option("--activation-bits", activation_bits,
                  "8 (default) | 16: results of every operator that has a 16-bit form, weights stay "

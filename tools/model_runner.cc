@@ -199,26 +199,18 @@ std::pair<std::vector<int64_t>, nlohmann::json> ShareOf(const Arguments& a, cons
           {{"index", id.index}, {"count", id.count}, {"set", SetOf(a, id.set, labels)}}};
 }
 
-// Arrays are taken as they are, whatever is said of preprocessing.
-void NoteArrays(const Arguments& a) {
-  const std::vector<std::string>& paths = a.input.empty() ? a.dataset : a.input;
-  const auto is_array = [](const std::string& path) {
-    return path.ends_with(".npy") || path.ends_with(".npz");
-  };
-  if (a.preprocess.given() && std::all_of(paths.begin(), paths.end(), is_array))
-    PrintNote("the preprocessing that is given changes nothing: arrays are taken as they are");
-}
-
 nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Session> sessions) {
   const bool is_constant = program.image().inputs.empty();
   const std::optional<Preprocess> preprocess =
       is_constant ? std::nullopt : ProgramPreprocess(program, a.preprocess);
-  NoteArrays(a);
   std::vector<CarriedInput> carried = ReadCarried(program.image(), a.carry);
+  const auto open = [&](const std::optional<Preprocess>& with) {
+    return OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, with, carried);
+  };
   const auto dataset =
-      is_constant
-          ? std::unique_ptr<Dataset>(std::make_unique<NoInputDataset>())
-          : OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, preprocess, carried);
+      is_constant ? std::unique_ptr<Dataset>(std::make_unique<NoInputDataset>()) : open(preprocess);
+  if (a.preprocess.given() && preprocess && !PreparesSamples(open, *preprocess))
+    PrintNote("the preprocessing that is given changes nothing: arrays are taken as they are");
   SampleRunOptions options{.raw = a.raw,
                            .keep_outputs = !a.output.empty(),
                            .keep_tensors = !a.dump.empty(),

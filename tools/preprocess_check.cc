@@ -19,7 +19,10 @@ void CheckPreprocess(const Graph& model, const Preprocess& preprocess,
     const Sample first = OpenDataset(options.dataset, specs, preprocess)->Read(0);
     WritePicture(options.picture, first.inputs[input], specs[input].shape, preprocess.inputs[0]);
   }
-  RSHIFT_REQUIRE(PreparesSamples(options.dataset, specs, preprocess), ErrorCode::kInvalidInput,
+  const auto open = [&](const Preprocess& with) {
+    return OpenDataset(options.dataset, specs, with);
+  };
+  RSHIFT_REQUIRE(PreparesSamples(open, preprocess), ErrorCode::kInvalidInput,
                  "--check: the samples are arrays, which are taken as they are, so that no "
                  "preprocessing changes them; give pictures or sounds");
   const PreprocessResults results = TryPreprocesses(model, preprocess,

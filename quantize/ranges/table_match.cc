@@ -40,13 +40,12 @@ std::string List(const std::vector<std::string>& names) {
   return text;
 }
 
-// The TPU-MLIR form calls tensors "<ONNX name>_<operator>".
+}  // namespace
+
 std::string WithoutOperator(const std::string& name) {
   const size_t at = name.rfind('_');
   return at == std::string::npos ? name : name.substr(0, at);
 }
-
-}  // namespace
 
 std::vector<ValueId> TableSources(const Graph& graph) {
   std::vector<ValueId> sources(graph.value_count());

@@ -2,12 +2,16 @@
 #ifndef RSHIFT_QUANTIZE_RANGES_TABLE_MATCH_H_
 #define RSHIFT_QUANTIZE_RANGES_TABLE_MATCH_H_
 
+#include <string>
 #include <vector>
 
 #include "graph/graph.h"
 #include "quantize/ranges/table.h"
 
 namespace rshift {
+
+// TPU-MLIR calls tensors "<ONNX name>_<operator>": the ONNX name.
+std::string WithoutOperator(const std::string& name);
 
 // For each value: the value whose table entry it uses. Itself; for layout copies the value they are
 // made from; invalid for constants and values that are not f32.

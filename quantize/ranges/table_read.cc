@@ -235,6 +235,9 @@ CalibrationTable ReadTpuMlirTable(const std::string& text, const std::string& wh
   for (std::string line; std::getline(in, line);) {
     const std::string place = Cat(where, ":", ++number);
     const std::vector<std::string> words = Words(line);
+    RSHIFT_REQUIRE(words.empty() || (words[0] != "#int4_th" && words[0] != "#weight_scale"),
+                   ErrorCode::kInvalidInput, place, ": the section ", words[0],
+                   " is no calibration; give the table to model_deploy --scales, which reads it");
     if (words.empty() || words[0][0] == '#') continue;
     TensorRange range;
     const bool ok = words.size() == 4 && ParseFloat(words[1], &range.threshold) &&
