@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/number_text.h"
 
 namespace rshift {
 namespace {
@@ -59,9 +60,8 @@ bool IsCost(double value) { return value > 0 && value <= 1e9; }
 std::string ToText(const CostModel& model) {
   std::string text;
   for (const CostKey& key : kKeys) {
-    char digits[32];
-    const auto end = std::to_chars(digits, digits + sizeof digits, model.*key.value).ptr;
-    text += (text.empty() ? "" : " ") + std::string(key.name) + "=" + std::string(digits, end);
+    text +=
+        (text.empty() ? "" : " ") + std::string(key.name) + "=" + ShortestText(model.*key.value);
   }
   return text;
 }

@@ -1,21 +1,14 @@
 #include "interop/text_table.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <sstream>
 
 #include "base/error.h"
+#include "base/number_text.h"
 
 namespace rshift {
 namespace {
-
-template <typename T>
-std::string Shortest(T number) {
-  std::array<char, 32> buffer{};
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
-  return {buffer.data(), result.ptr};
-}
 
 // kOutOfRange: a number that no double is: 1e999, 1e-999.
 enum class Parsed { kNoNumber, kOutOfRange, kNumber };
@@ -75,8 +68,8 @@ double NumberOf(const std::string& word, const std::string& place) {
   return value;
 }
 
-std::string NumberText(double number) { return Shortest(number); }
-std::string FloatNumberText(double number) { return Shortest(static_cast<float>(number)); }
+std::string NumberText(double number) { return ShortestText(number); }
+std::string FloatNumberText(double number) { return ShortestText(static_cast<float>(number)); }
 
 void CheckWord(const std::string& name, const char* format) {
   RSHIFT_REQUIRE(

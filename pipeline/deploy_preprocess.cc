@@ -1,27 +1,19 @@
 #include "pipeline/deploy_preprocess.h"
 
-#include <charconv>
 #include <optional>
 #include <vector>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "calibrate/data/preprocess.h"
 
 namespace rshift {
 namespace {
 
-// As people write it: the shortest text that is still this number.
-template <typename T>
-std::string Number(T value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return {text, end};
-}
-
 template <typename T>
 std::string List(const std::vector<T>& values) {
   std::string out;
-  for (const T value : values) out += (out.empty() ? "" : ", ") + Number(value);
+  for (const T value : values) out += (out.empty() ? "" : ", ") + ShortestText(value);
   return values.size() == 1 ? out : "[" + out + "]";
 }
 
@@ -56,13 +48,15 @@ std::string Describe(const AudioRecipe& audio) {
              frames.symmetric ? " symmetric" : "", ", fft ", frames.fft, ", of ", Name(frames.of),
              ", border ", Name(frames.border), ", power ", frames.power, ")");
   if (const auto& mel = audio.mel) {
-    out += Cat(", ", mel->bins, " mel bins ", Number(mel->low), " to ", Number(mel->high), " Hz (",
-               Name(mel->scale), ", sides ", Name(mel->sides), ", norm ", Name(mel->norm), ")");
+    out += Cat(", ", mel->bins, " mel bins ", ShortestText(mel->low), " to ",
+               ShortestText(mel->high), " Hz (", Name(mel->scale), ", sides ", Name(mel->sides),
+               ", norm ", Name(mel->norm), ")");
   }
   if (const auto& logarithm = audio.logarithm) {
     out += Cat(", ", Name(logarithm->unit), logarithm->adds ? " of +" : " of at least ",
-               Number(logarithm->floor));
-    if (logarithm->below_peak) out += Cat(", ", Number(*logarithm->below_peak), " below the peak");
+               ShortestText(logarithm->floor));
+    if (logarithm->below_peak)
+      out += Cat(", ", ShortestText(*logarithm->below_peak), " below the peak");
   }
   if (audio.mfcc) out += Cat(", ", audio.mfcc->count, " MFCC (", Name(audio.mfcc->norm), ")");
   return out + Cat(", ", Name(audio.first), " first");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/number_text.h"
 
 namespace rshift {
 namespace {
@@ -16,15 +17,10 @@ using PixelLayout = InputPreprocess::PixelLayout;
 using RecordedResize = InputPreprocess::ResizeMode;
 using Align = InputPreprocess::Align;
 
-// The shortest digits that read back as the same number.
 template <typename Number>
 std::string Listed(const std::vector<Number>& numbers) {
   std::string list;
-  for (const Number number : numbers) {
-    char text[32];
-    const auto end = std::to_chars(std::begin(text), std::end(text), number).ptr;
-    list += (list.empty() ? "" : ",") + std::string(text, end);
-  }
+  for (const Number number : numbers) list += (list.empty() ? "" : ",") + ShortestText(number);
   return list;
 }
 

@@ -140,14 +140,14 @@ def text(figure, kind, options):
         return figure
     value, error, *more = figure
     program = more[0] if more else {}
-    parts = [plain(value, error, kind)]
+    parts = [] if value is None else [plain(value, error, kind)]
     if options.decibels and 'decibels' in program and kind != 'decibels':
         parts.append(f"{program['decibels']:.1f} dB")
     if options.sizes and 'bytes' in program:
         parts.append(f"{program['bytes'] / 1e6:.2f} MB")
     if options.times and 'milliseconds' in program:
         parts.append(f"{program['milliseconds']:.3g} ms")
-    return ', '.join(parts)
+    return ', '.join(parts) or '-'
 
 
 def plain(value, error, kind):
@@ -170,6 +170,17 @@ def facts_of(program, judge, found, options):
         done = judge.pipeline.run('model_runner', program, '--benchmark', '--threads', 1, '--iterations', 200, '--json', timeout=3600)
         facts['milliseconds'] = json.loads(done)['min_ms']
     return facts
+
+
+def float_figure(task, judge, options):
+    """Shares of right classes, and our F32 program's size and time beside them; the other figures are against the float network itself."""
+    facts = {}
+    if options.sizes or options.times:
+        program = task.folder / 'float.rshift'
+        judge.pipeline.run('model_deploy', task.model, '--mode', 'f32', *task.appended, '-o', program)
+        facts = facts_of(program, judge, judge.wanted, options)
+        facts.pop('decibels', None)
+    return (*(judge.of_float() if task.net.figure == 'top1' else (None, None)), facts)
 
 
 def our_figures(task, judge, mode, options):
@@ -220,11 +231,10 @@ def main(arguments):
             continue
         task = accuracy_nets.prepare(net, pathlib.Path(options.shared), pathlib.Path(options.folder) / net.name)
         judge = Judge(task)
+        floats = float_figure(task, judge, options)
         for mode in MODES:
-            row = {'float': judge.of_float(), **dict(our_figures(task, judge, mode, options)),
+            row = {'float': floats, **dict(our_figures(task, judge, mode, options)),
                    **dict(peer_figures(task, judge, mode, peers))}
-            if net.figure != 'top1':
-                row['float'] = '-'
             found.setdefault(net.name, {})[mode] = row
             print(f'| `{net.name}` | {mode} |', ' | '.join(text(row[column], net.figure, options) for column in columns), '|', flush=True)
         if options.json:

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "base/number_text.h"
 #include "graph/op.h"
 #include "interop/json_file.h"
 #include "quantize/numerics/ascend.h"
@@ -23,13 +23,6 @@ std::string Bytes(const std::vector<T>& elements) {
   std::string bytes(elements.size() * sizeof(T), '\0');
   if (!elements.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
   return bytes;
-}
-
-// The shortest text that reads back as the same number.
-std::string Text(float value) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), end.ptr};
 }
 
 const char* RoundModeName(RealRounding mode) {
@@ -210,9 +203,10 @@ class Exporter {
 
   void AddRecord(const std::string& name, const Value& x, const Value& w) {
     files_.records += "record {\n  key: \"" + name +
-                      "\"\n  value {\n    scale_d: " + Text(x.quant->scale) +
+                      "\"\n  value {\n    scale_d: " + ShortestText(x.quant->scale) +
                       "\n    offset_d: " + std::to_string(x.quant->zero_point) + "\n";
-    for (float scale : w.origin->scales) files_.records += "    scale_w: " + Text(scale) + "\n";
+    for (float scale : w.origin->scales)
+      files_.records += "    scale_w: " + ShortestText(scale) + "\n";
     files_.records += "  }\n}\n";
   }
 

@@ -1,8 +1,8 @@
 #include "calibrate/data/audio_preprocess.h"
 
-#include <charconv>
 #include <iterator>
 
+#include "base/number_text.h"
 #include "calibrate/data/yaml_choice.h"
 
 namespace rshift {
@@ -107,9 +107,7 @@ void RequireStep(const YamlPart& part, const char* step, const char* before,
 
 template <typename Number>
 void Put(YAML::Emitter& out, const char* key, Number number) {
-  char text[32];  // the shortest digits that read back as the same number
-  const auto end = std::to_chars(std::begin(text), std::end(text), number).ptr;
-  out << YAML::Key << key << YAML::Value << std::string(text, end);
+  out << YAML::Key << key << YAML::Value << ShortestText(number);
 }
 
 void PutName(YAML::Emitter& out, const char* key, const char* name) {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "calibrate/data/audio_preprocess.h"
 
 namespace rshift {
@@ -57,11 +57,7 @@ Size SizeOf(const InputSpec& input) {
 template <typename Number>
 void PutNumbers(YAML::Emitter& out, const char* key, const std::vector<Number>& numbers) {
   out << YAML::Key << key << YAML::Value << YAML::Flow << YAML::BeginSeq;
-  for (const Number x : numbers) {
-    char text[32];  // the shortest digits that read back as the same number
-    const auto [end, error] = std::to_chars(std::begin(text), std::end(text), x);
-    out << std::string(text, end);
-  }
+  for (const Number x : numbers) out << ShortestText(x);
   out << YAML::EndSeq;
 }
 

@@ -1,21 +1,14 @@
 // CalibrationTable -> YAML, and the TPU-MLIR text form. Byte-for-byte reproducible: fixed key
 // order, shortest decimal that reads back to the same float.
-#include <array>
 #include <cctype>
-#include <charconv>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "quantize/ranges/table.h"
 #include "yaml/reader.h"
 
 namespace rshift {
 namespace {
-
-std::string FloatText(float value) {
-  std::array<char, 32> buffer{};
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return {buffer.data(), result.ptr};
-}
 
 // Plain where YAML reads it back as the same string, double-quoted otherwise.
 std::string Quoted(const std::string& text) {
@@ -79,8 +72,8 @@ std::string Key(const std::string& name) {
 
 std::string EffectText(const char* mode, const std::optional<RangeEffect>& effect) {
   if (!effect) return "";
-  return Cat(", ", mode, ": {clipped: ", FloatText(effect->clipped),
-             ", sqnr_db: ", FloatText(effect->sqnr_db), "}");
+  return Cat(", ", mode, ": {clipped: ", ShortestText(effect->clipped),
+             ", sqnr_db: ", ShortestText(effect->sqnr_db), "}");
 }
 
 std::string TextField(const char* key, const std::string& text) {
@@ -88,9 +81,10 @@ std::string TextField(const char* key, const std::string& text) {
 }
 
 std::string TensorLine(const std::string& name, const TensorRange& range) {
-  return "  " + Key(name) + ": {min: " + FloatText(range.min) + ", max: " + FloatText(range.max) +
-         ", threshold: " + FloatText(range.threshold) + ", low: " + FloatText(range.low) +
-         ", high: " + FloatText(range.high) + ", method: " + Quoted(range.method) +
+  return "  " + Key(name) + ": {min: " + ShortestText(range.min) +
+         ", max: " + ShortestText(range.max) + ", threshold: " + ShortestText(range.threshold) +
+         ", low: " + ShortestText(range.low) + ", high: " + ShortestText(range.high) +
+         ", method: " + Quoted(range.method) +
          (range.infinities > 0 ? ", infinities: " + std::to_string(range.infinities) : "") +
          EffectText("symmetric", range.symmetric) + EffectText("asymmetric", range.asymmetric) +
          TextField("reason", range.reason) + TextField("min_sample", range.min_sample) +
@@ -160,8 +154,8 @@ std::string WriteTpuMlirTable(const CalibrationTable& table) {
         ErrorCode::kUnsupported, "tensor '", name,
         "': the TPU-MLIR table cannot hold a name that is empty, has blanks or begins with #; "
         "write the table as YAML");
-    out += name + " " + FloatText(range.threshold) + " " + FloatText(range.low) + " " +
-           FloatText(range.high) + "\n";
+    out += name + " " + ShortestText(range.threshold) + " " + ShortestText(range.low) + " " +
+           ShortestText(range.high) + "\n";
   }
   return out;
 }
