@@ -94,8 +94,18 @@ class BatchedMatMulS16Step : public Step {
   void RunTile(const int16_t* a, int64_t count, const int16_t* weights, int64_t row,
                int64_t column) noexcept {
     const int64_t columns = std::min(kS16Channels, n_ - column);
-    alignas(64) int64_t acc[kS16Pixels * kS16Channels] = {};
-    alignas(64) int32_t sums[kS16Pixels * kS16Channels] = {};
+    alignas(64) int64_t acc[kS16Pixels * kS16Channels];
+    alignas(64) int32_t sums[kS16Pixels * kS16Channels];
+    const auto add = [&](int64_t factor, bool is_first) {
+      for (int64_t p = 0; p < count; ++p) {
+        int64_t* to = acc + p * kS16Channels;
+        const int32_t* from = sums + p * kS16Channels;
+        if (is_first)
+          for (int64_t i = 0; i < columns; ++i) to[i] = from[i] * factor;
+        else
+          for (int64_t i = 0; i < columns; ++i) to[i] += from[i] * factor;
+      }
+    };
     for (int64_t pair = 0; pair < pairs_; pair += kSegment) {
       const int16_t* rows[kS16Pixels];
       for (int64_t p = 0; p < count; ++p) rows[p] = a + p * k_ + 2 * pair;
@@ -107,10 +117,10 @@ class BatchedMatMulS16Step : public Step {
                        .weights = weights + pair * 2 * kS16Channels,
                        .sums = sums};
       kernel_(tile);
-      for (int64_t i = 0; i < count * kS16Channels; ++i) acc[i] += int64_t{sums[i]} * 256;
+      add(256, pair == 0);
       tile.weights += PanelSize();
       kernel_(tile);
-      for (int64_t i = 0; i < count * kS16Channels; ++i) acc[i] += sums[i];
+      add(1, false);
     }
     const S16Channels words{.bias = bias_, .multiplier = multiplier_, .rshift = rshift_};
     for (int64_t p = 0; p < count; ++p) {

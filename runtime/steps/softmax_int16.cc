@@ -6,6 +6,8 @@
 
 #include "quantize/numerics/log_softmax.h"
 #include "quantize/numerics/quotient_softmax.h"
+#include "runtime/kernels/int16_finish.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/steps/int16.h"
 #include "runtime/steps/steps.h"
 
@@ -54,8 +56,8 @@ class SoftmaxS16Step : public Step {
   int64_t columns_ = 0, rows_ = 0;
 };
 
-// NUMERICS.md section 29.7. The entries are computed twice, for the sum and for the results: dst
-// may be of bytes.
+// NUMERICS.md section 29.7. Entries are computed for the sum, and again for the results beyond the
+// first kHeld of a row: dst may be of bytes.
 class QuotientSoftmaxS16Step : public Step {
  public:
   QuotientSoftmaxS16Step(const StepContext& context, const isa::QuotientSoftmaxS16& c)
@@ -66,6 +68,7 @@ class QuotientSoftmaxS16Step : public Step {
                           .step
                     : 0),
         bounds_(BoundsOf(context, c.clamp)),
+        finish_(Int16FinishFor(context.isa)),
         src_(context.In<int16_t>(Field::kSrc)),
         tables_(context.In<int32_t>(Field::kTable)),
         dst_(context) {
@@ -83,9 +86,13 @@ class QuotientSoftmaxS16Step : public Step {
   void RunRow(int64_t at) const noexcept {
     const int16_t* x = src_ + at;
     const int32_t max = *std::max_element(x, x + columns_);
+    alignas(64) int64_t entries[kHeld];
     uint64_t sum = 0;
-    for (int64_t i = 0; i < columns_; ++i)
-      sum += static_cast<uint32_t>(numerics::SoftmaxProductEntry(tables_, max - x[i]));
+    for (int64_t first = 0; first < columns_; first += kHeld) {
+      const int64_t count = std::min(kHeld, columns_ - first);
+      Entries(x + first, count, max, entries);
+      for (int64_t i = 0; i < count; ++i) sum += static_cast<uint64_t>(entries[i]);
+    }
     if (log_) {
       const numerics::LogSoftmaxScale scale{step_, words_};
       const int64_t start = numerics::LogSoftmaxStart(sum, scale, bounds_.zero);
@@ -94,10 +101,26 @@ class QuotientSoftmaxS16Step : public Step {
       });
     }
     const numerics::SoftmaxQuotientRow row = numerics::QuotientRow(sum, words_);
-    WriteRow(at, [&](int64_t i) {
-      return numerics::SoftmaxQuotient(numerics::SoftmaxProductEntry(tables_, max - x[i]), row,
-                                       bounds_.zero, bounds_.lo, bounds_.hi);
-    });
+    // numerics::SoftmaxQuotient, as of channels of one factor.
+    alignas(64) int64_t factors[kS16Channels], rshifts[kS16Channels];
+    std::fill_n(factors, std::min(kS16Channels, columns_ + 8), int64_t{row.factor});
+    std::fill_n(rshifts, std::min(kS16Channels, columns_ + 8), int64_t{row.rshift});
+    const S16Channels channels{.bias = kNoBias, .multiplier = factors, .rshift = rshifts};
+    for (int64_t first = 0; first < columns_; first += kS16Channels) {
+      const int64_t count = std::min(kS16Channels, columns_ - first), held = first % kHeld;
+      if (columns_ > kHeld && held == 0)
+        Entries(x + first, std::min(kHeld, columns_ - first), max, entries);
+      alignas(64) int32_t y[kS16Channels];
+      finish_.requantize(entries + held, count, channels, bounds_, y);
+      dst_.Write(y, at + first, count);
+    }
+  }
+
+  static constexpr int64_t kHeld = 16 * kS16Channels;
+  alignas(64) static constexpr int64_t kNoBias[kS16Channels] = {};
+
+  void Entries(const int16_t* x, int64_t n, int32_t max, int64_t* entries) const noexcept {
+    for (int64_t i = 0; i < n; ++i) entries[i] = numerics::SoftmaxProductEntry(tables_, max - x[i]);
   }
 
   // number(i): of column i.
@@ -115,6 +138,7 @@ class QuotientSoftmaxS16Step : public Step {
   const bool log_;
   const int64_t step_;
   const S16Bounds bounds_;
+  const Int16FinishTable& finish_;
   const int16_t* src_;
   const int32_t* tables_;
   NarrowedOutput dst_;

@@ -29,6 +29,7 @@ DISPATCHED_FUNCTIONS = {
     "kernels/generic/elementwise.cc.o": re.compile(r"Avx(?:2|512)"),
     "kernels/generic/int16.cc.o": re.compile(r"Avx(?:2|512)"),
     "kernels/generic/int16_finish.cc.o": re.compile(r"Avx(?:2|512)"),
+    "kernels/generic/int16_lines.cc.o": re.compile(r"Avx(?:2|512)"),
     "kernels/generic/int16_high_words.cc.o": re.compile(r"Avx(?:2|512)"),
     "kernels/generic/int16_quotients.cc.o": re.compile(r"Avx(?:2|512)"),
     "kernels/generic/normalize.cc.o": re.compile(r"Avx(?:2|512)"),

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "quantize/numerics/int16.h"
+#include "runtime/kernels/generic/int16_lines.h"
 #include "runtime/kernels/generic/int16_numbers.h"
 #include "runtime/kernels/generic/int16_quotients.h"
 
@@ -278,9 +279,9 @@ RSHIFT_TARGET(Avx512,
 #endif
 #endif
 
-// Of the loops of target T; `Sums` and `Products` do what they can before.
-template <typename T, auto Sums, auto Products>
-struct ByQuotients {
+// The loops of target T behind what `Sums`, `Products` and `Lines` can do.
+template <typename T, auto Sums, auto Products, auto Lines>
+struct ByHand : T {
   static constexpr int64_t kMagnitude = numerics::kInt16Magnitude;
 
   static int64_t Absolute(int32_t x) { return x < 0 ? -int64_t{x} : int64_t{x}; }
@@ -304,16 +305,26 @@ struct ByQuotients {
     const int64_t done = m != 0 && by.Fits() ? Products(v, nullptr, n, m, by, y) : 0;
     T::Rescale(v + done, n - done, words, bounds, y + done);
   }
+  static void Interpolate(const int32_t* table, int32_t step_bits, const int32_t* v, int64_t n,
+                          const S16Bounds& bounds, int32_t* y) noexcept {
+    const int64_t done = Lines(table, nullptr, step_bits, v, n, bounds, y);
+    T::Interpolate(table, step_bits, v + done, n - done, bounds, y + done);
+  }
+  static void InterpolateChannels(const int32_t* tables, const uint8_t* table_of, const int32_t* v,
+                                  int64_t n, const S16Bounds& bounds, int32_t* y) noexcept {
+    const int64_t done = Lines(tables, table_of, numerics::kTableStepBits, v, n, bounds, y);
+    T::InterpolateChannels(tables, table_of + done, v + done, n - done, bounds, y + done);
+  }
 };
 
-template <typename T, typename Quotients = T>
+template <typename T>
 constexpr Int16Table kTable = {
     .widen = {&T::template Widen<int8_t>, &T::template Widen<uint8_t>, &T::template Widen<int16_t>},
     .narrow = {&T::template Narrow<int8_t>, &T::template Narrow<uint8_t>,
                &T::template Narrow<int16_t>},
-    .sum = Quotients::Sum,
-    .product = Quotients::Product,
-    .rescale = Quotients::Rescale,
+    .sum = T::Sum,
+    .product = T::Product,
+    .rescale = T::Rescale,
     .interpolate = T::Interpolate,
     .interpolate_channels = T::InterpolateChannels,
     .row_sums = T::RowSums,
@@ -329,9 +340,9 @@ constexpr Int16Table kTable = {
 const Int16Table& Int16LoopsFor(Isa isa) {
 #if defined(__x86_64__)
   if (isa == Isa::kAvx2 || isa == Isa::kAvxVnni)
-    return kTable<Avx2, ByQuotients<Avx2, SumQuotientsAvx2, ProductQuotientsAvx2>>;
+    return kTable<ByHand<Avx2, SumQuotientsAvx2, ProductQuotientsAvx2, LinesAvx2>>;
   if (isa == Isa::kAvx512Vnni)
-    return kTable<Avx512, ByQuotients<Avx512, SumQuotientsAvx512, ProductQuotientsAvx512>>;
+    return kTable<ByHand<Avx512, SumQuotientsAvx512, ProductQuotientsAvx512, LinesAvx512>>;
 #endif
   (void)isa;
   return kTable<Scalar>;

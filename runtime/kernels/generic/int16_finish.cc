@@ -193,6 +193,76 @@ RSHIFT_AVX512 void FinishDoubleAvx512(const S16Tile& t, const S16Channels& c,
   }
 }
 
+// kHalfUp of 64-bit accumulators, which g++ 12 does not vectorise.
+RSHIFT_AVX512 void HalfUpAvx512(const int64_t* acc, int64_t n, const S16Channels& c,
+                                const S16Bounds& bounds, int32_t* y) {
+  const Held held(bounds);
+  const __m512i lo = _mm512_set1_epi64(held.lo), hi = _mm512_set1_epi64(held.hi);
+  const __m512i one = _mm512_set1_epi64(1);
+  const __m256i zero = _mm256_set1_epi32(held.zero);
+  for (int64_t i = 0; i < n; i += 8) {
+    const auto mask = static_cast<__mmask8>(n - i >= 8 ? 0xff : (1 << (n - i)) - 1);
+    const __m512i sum =
+        _mm512_add_epi64(_mm512_maskz_loadu_epi64(mask, acc + i), _mm512_loadu_si512(c.bias + i));
+    const __m512i product = _mm512_mullo_epi64(sum, _mm512_loadu_si512(c.multiplier + i));
+    const __m512i rshift = _mm512_loadu_si512(c.rshift + i);
+    const __m512i half = _mm512_srli_epi64(_mm512_sllv_epi64(one, rshift), 1);
+    const __m512i number = _mm512_srav_epi64(_mm512_add_epi64(product, half), rshift);
+    const __m512i v = _mm512_min_epi64(_mm512_max_epi64(number, lo), hi);
+    _mm256_mask_storeu_epi32(y + i, mask, _mm256_add_epi32(_mm512_cvtepi64_epi32(v), zero));
+  }
+}
+
+void RequantizeAvx512(const int64_t* acc, int64_t n, const S16Channels& channels,
+                      const S16Bounds& bounds, int32_t* y) noexcept {
+  if (channels.rounding == Rounding::kHalfUp) return HalfUpAvx512(acc, n, channels, bounds, y);
+  Avx512::Requantize(acc, n, channels, bounds, y);
+}
+
+[[gnu::target("avx2"), gnu::always_inline]] inline __m256i LoadFour(const int64_t* x) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
+}
+
+// The same of four at a time. Multipliers are below 2^31, so that two products of 32 by 32 bits are
+// the lower 64 of theirs; arithmetic shifts are FloorShift's.
+[[gnu::target("avx2")]] int64_t HalfUpAvx2(const int64_t* acc, int64_t n, const S16Channels& c,
+                                           const S16Bounds& bounds, int32_t* y) {
+  const Held held(bounds);
+  const __m256i lo = _mm256_set1_epi64x(held.lo), hi = _mm256_set1_epi64x(held.hi);
+  const __m256i one = _mm256_set1_epi64x(1), raise = _mm256_set1_epi64x(kRaise);
+  const __m128i zero = _mm_set1_epi32(held.zero);
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const __m256i sum = _mm256_add_epi64(LoadFour(acc + i), LoadFour(c.bias + i));
+    const __m256i multiplier = LoadFour(c.multiplier + i), rshift = LoadFour(c.rshift + i);
+    const __m256i upper = _mm256_mul_epu32(_mm256_srli_epi64(sum, 32), multiplier);
+    const __m256i product =
+        _mm256_add_epi64(_mm256_mul_epu32(sum, multiplier), _mm256_slli_epi64(upper, 32));
+    const __m256i half = _mm256_srli_epi64(_mm256_sllv_epi64(one, rshift), 1);
+    const __m256i raised = _mm256_add_epi64(_mm256_add_epi64(product, half), raise);
+    __m256i v =
+        _mm256_sub_epi64(_mm256_srlv_epi64(raised, rshift), _mm256_srlv_epi64(raise, rshift));
+    v = _mm256_blendv_epi8(v, lo, _mm256_cmpgt_epi64(lo, v));
+    v = _mm256_blendv_epi8(v, hi, _mm256_cmpgt_epi64(v, hi));
+    const __m256i low_words =
+        _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i),
+                     _mm_add_epi32(_mm256_castsi256_si128(low_words), zero));
+  }
+  return i;
+}
+
+void RequantizeAvx2(const int64_t* acc, int64_t n, const S16Channels& channels,
+                    const S16Bounds& bounds, int32_t* y) noexcept {
+  S16Channels rest = channels;
+  int64_t done = 0;
+  if (channels.rounding == Rounding::kHalfUp) {
+    done = HalfUpAvx2(acc, n, channels, bounds, y);
+    rest.bias += done, rest.multiplier += done, rest.rshift += done;
+  }
+  Avx2::Requantize(acc + done, n - done, rest, bounds, y + done);
+}
+
 void FinishTileAvx512(const S16Tile& tile, const S16Channels& channels,
                       const S16Bounds& bounds) noexcept {
   if (channels.rounding == Rounding::kDoubleAway) return FinishDoubleAvx512(tile, channels, bounds);
@@ -206,8 +276,8 @@ void FinishTileAvx2(const S16Tile& tile, const S16Channels& channels,
   if (channels.high.multiplier != nullptr) return FinishHighWordsAvx2(tile, channels.high, bounds);
   Avx2::FinishTile(tile, channels, bounds);
 }
-constexpr Int16FinishTable kAvx2Table = {Avx2::Requantize, FinishTileAvx2};
-constexpr Int16FinishTable kAvx512Table = {Avx512::Requantize, FinishTileAvx512};
+constexpr Int16FinishTable kAvx2Table = {RequantizeAvx2, FinishTileAvx2};
+constexpr Int16FinishTable kAvx512Table = {RequantizeAvx512, FinishTileAvx512};
 #endif
 
 template <typename T>
