@@ -39,6 +39,7 @@ WAYS = {
     'gptq': ((), ('--weight-rounding', 'gptq')),
     'gptq + mse': ((), CHOSEN_WEIGHTS),
     'weights 4': ((), ('--weight-bits', '4', '--weight-rounding', 'nearest')),
+    'weights 4 + mse': ((), ('--weight-bits', '4', '--weight-rounding', 'nearest', '--weight-clipping', 'mse')),
     'weights 4 + gptq': ((), ('--weight-bits', '4', '--weight-rounding', 'gptq')),
     'weights 4 + gptq + mse': ((), ('--weight-bits', '4', '--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
     'all weights 4': ((), ('--config', ALL_WEIGHTS_4, '--weight-rounding', 'nearest')),
