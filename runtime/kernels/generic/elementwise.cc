@@ -7,6 +7,7 @@
 #include "quantize/numerics/quantize.h"
 #include "runtime/kernels/avx512/add.h"
 #include "runtime/kernels/avx512/quantize.h"
+#include "runtime/kernels/generic/targets.h"
 
 // Written for the vectoriser (-O3 -fno-trapping-math, see CMakeLists.txt). `omp simd`: an element
 // depends on its own index only, in place as well. The arguments are copied: the bytes written may
@@ -222,16 +223,7 @@ template <bool kReciprocal>
     }                                                                                    \
   }
 
-RSHIFT_TARGET(Scalar, );
-#if defined(__x86_64__)
-RSHIFT_TARGET(Avx2, [[gnu::target("avx2,fma")]]);
-#if defined(__clang__)  // does not take the width here: 256 bits serve as well
-RSHIFT_TARGET(Avx512, [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]);
-#else
-RSHIFT_TARGET(Avx512,
-              [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512")]]);
-#endif
-#endif
+RSHIFT_FOR_TARGETS(RSHIFT_TARGET);
 
 #if defined(__x86_64__)
 void AddOnAvx512(const AddArgs& args, const RowBlock& rows) noexcept {

@@ -7,6 +7,7 @@
 #include "runtime/kernels/generic/int16_lines.h"
 #include "runtime/kernels/generic/int16_numbers.h"
 #include "runtime/kernels/generic/int16_quotients.h"
+#include "runtime/kernels/generic/targets.h"
 
 // Written for the vectoriser, as elementwise.cc.
 namespace rshift {
@@ -268,16 +269,7 @@ template <int kTaps, bool kShifts>
     }                                                                                              \
   }
 
-RSHIFT_TARGET(Scalar, );
-#if defined(__x86_64__)
-RSHIFT_TARGET(Avx2, [[gnu::target("avx2,fma")]]);
-#if defined(__clang__)
-RSHIFT_TARGET(Avx512, [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]);
-#else
-RSHIFT_TARGET(Avx512,
-              [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512")]]);
-#endif
-#endif
+RSHIFT_FOR_TARGETS(RSHIFT_TARGET);
 
 // The loops of target T behind what `Sums`, `Products` and `Lines` can do.
 template <typename T, auto Sums, auto Products, auto Lines>

@@ -2,6 +2,7 @@
 
 #include "runtime/kernels/generic/int16_high_words.h"
 #include "runtime/kernels/generic/int16_numbers.h"
+#include "runtime/kernels/generic/targets.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -127,19 +128,11 @@ template <typename F>
     }                                                                                  \
   }
 
-RSHIFT_TARGET(Scalar, );
+RSHIFT_FOR_TARGETS(RSHIFT_TARGET);
+
 #if defined(__x86_64__)
-RSHIFT_TARGET(Avx2, [[gnu::target("avx2,fma")]]);
-#if defined(__clang__)
-RSHIFT_TARGET(Avx512, [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]);
-#else
-RSHIFT_TARGET(Avx512,
-              [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512")]]);
-#endif
 
-#define RSHIFT_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]]
-
-RSHIFT_AVX512 inline __m512i BiasAvx512(const int64_t* bias) {
+RSHIFT_TARGET_AVX512 inline __m512i BiasAvx512(const int64_t* bias) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(_mm512_loadu_si512(bias))),
                             _mm512_cvtepi64_epi32(_mm512_loadu_si512(bias + 8)), 1);
 }
@@ -147,9 +140,9 @@ RSHIFT_AVX512 inline __m512i BiasAvx512(const int64_t* bias) {
 // DoubleAway, of 16 channels: eight and eight. Held within 2^16 before it is rounded.
 struct DoubleAwayAvx512 {
   __m512d first, second;
-  RSHIFT_AVX512 DoubleAwayAvx512(const S16Channels& c, int64_t i)
+  RSHIFT_TARGET_AVX512 DoubleAwayAvx512(const S16Channels& c, int64_t i)
       : first(_mm512_loadu_pd(c.scale + i)), second(_mm512_loadu_pd(c.scale + i + 8)) {}
-  RSHIFT_AVX512 static __m256i Eight(__m256i acc, __m512d scale) {
+  RSHIFT_TARGET_AVX512 static __m256i Eight(__m256i acc, __m512d scale) {
     const __m512i below_half = _mm512_castpd_si512(_mm512_set1_pd(0.49999999999999994));
     const __m512i sign = _mm512_set1_epi64(INT64_MIN);
     const __m512d product = _mm512_mul_pd(_mm512_cvtepi32_pd(acc), scale);
@@ -159,15 +152,15 @@ struct DoubleAwayAvx512 {
     const __m512i half = _mm512_ternarylogic_epi64(_mm512_castpd_si512(v), sign, below_half, 0xea);
     return _mm512_cvttpd_epi32(_mm512_add_pd(v, _mm512_castsi512_pd(half)));
   }
-  RSHIFT_AVX512 __m512i operator()(__m512i acc) const {
+  RSHIFT_TARGET_AVX512 __m512i operator()(__m512i acc) const {
     return _mm512_inserti64x4(_mm512_castsi256_si512(Eight(_mm512_castsi512_si256(acc), first)),
                               Eight(_mm512_extracti64x4_epi64(acc, 1), second), 1);
   }
 };
 
 // g++ 12 reads the channels' words again for every pixel.
-RSHIFT_AVX512 void FinishDoubleAvx512(const S16Tile& t, const S16Channels& c,
-                                      const S16Bounds& bounds) {
+RSHIFT_TARGET_AVX512 void FinishDoubleAvx512(const S16Tile& t, const S16Channels& c,
+                                             const S16Bounds& bounds) {
   const __m512i zero = _mm512_set1_epi32(bounds.zero);
   const __m512i lo = _mm512_set1_epi32(bounds.lo - bounds.zero);
   const __m512i hi = _mm512_set1_epi32(bounds.hi - bounds.zero);
@@ -194,8 +187,8 @@ RSHIFT_AVX512 void FinishDoubleAvx512(const S16Tile& t, const S16Channels& c,
 }
 
 // kHalfUp of 64-bit accumulators, which g++ 12 does not vectorise.
-RSHIFT_AVX512 void HalfUpAvx512(const int64_t* acc, int64_t n, const S16Channels& c,
-                                const S16Bounds& bounds, int32_t* y) {
+RSHIFT_TARGET_AVX512 void HalfUpAvx512(const int64_t* acc, int64_t n, const S16Channels& c,
+                                       const S16Bounds& bounds, int32_t* y) {
   const Held held(bounds);
   const __m512i lo = _mm512_set1_epi64(held.lo), hi = _mm512_set1_epi64(held.hi);
   const __m512i one = _mm512_set1_epi64(1);
@@ -300,8 +293,8 @@ void ToInt16(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t co
 
 #if defined(__x86_64__)
 // Products of 32 by 32 bits of even channels and of odd ones, 16 at a time.
-RSHIFT_AVX512 void ToInt16Avx512(const RequantArgs& q, int64_t entry, const int32_t* acc,
-                                 int64_t count, uint8_t* dst) noexcept {
+RSHIFT_TARGET_AVX512 void ToInt16Avx512(const RequantArgs& q, int64_t entry, const int32_t* acc,
+                                        int64_t count, uint8_t* dst) noexcept {
   const __m512i one = _mm512_set1_epi64(1), low_word = _mm512_set1_epi64(0xffffffff);
   const __m512i lo = _mm512_set1_epi64(q.lo - q.zero_y), hi = _mm512_set1_epi64(q.hi - q.zero_y);
   const __m512i zero = _mm512_set1_epi32(q.zero_y);

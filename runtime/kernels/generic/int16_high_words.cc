@@ -1,5 +1,7 @@
 #include "runtime/kernels/generic/int16_high_words.h"
 
+#include "runtime/kernels/generic/targets.h"
+
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -13,7 +15,6 @@ namespace rshift {
 namespace {
 
 #define RSHIFT_AVX2 [[gnu::target("avx2")]]
-#define RSHIFT_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]]
 
 // Eight channels.
 struct EightAvx2 {
@@ -40,13 +41,13 @@ struct EightAvx2 {
 // Sixteen channels.
 struct SixteenAvx512 {
   __m512i multiplier, odd_multiplier, even, odd, rshift;
-  RSHIFT_AVX512 SixteenAvx512(const S16HighWords& words, int64_t channel)
+  RSHIFT_TARGET_AVX512 SixteenAvx512(const S16HighWords& words, int64_t channel)
       : multiplier(_mm512_loadu_si512(words.multiplier + channel)),
         odd_multiplier(_mm512_srli_epi64(multiplier, 32)),
         even(_mm512_loadu_si512(words.even + channel / 2)),
         odd(_mm512_loadu_si512(words.odd + channel / 2)),
         rshift(_mm512_loadu_si512(words.rshift + channel)) {}
-  RSHIFT_AVX512 __m512i operator()(const int32_t* sums) const {
+  RSHIFT_TARGET_AVX512 __m512i operator()(const int32_t* sums) const {
     const __m512i sum = _mm512_loadu_si512(sums);
     const __m512i low = _mm512_add_epi64(_mm512_mul_epi32(sum, multiplier), even);
     const __m512i high =
@@ -98,19 +99,19 @@ namespace {
 template <bool kHeld>
 struct NarrowAvx512 {
   __m512i order, lo, hi;
-  RSHIFT_AVX512 explicit NarrowAvx512(const S16Bounds& bounds)
+  RSHIFT_TARGET_AVX512 explicit NarrowAvx512(const S16Bounds& bounds)
       : order(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7)),
         lo(_mm512_set1_epi16(static_cast<int16_t>(bounds.lo - bounds.zero))),
         hi(_mm512_set1_epi16(static_cast<int16_t>(bounds.hi - bounds.zero))) {}
-  RSHIFT_AVX512 __m512i operator()(__m512i first, __m512i second) const {
+  RSHIFT_TARGET_AVX512 __m512i operator()(__m512i first, __m512i second) const {
     const __m512i wide = _mm512_permutexvar_epi64(order, _mm512_packs_epi32(first, second));
     return kHeld ? _mm512_min_epi16(_mm512_max_epi16(wide, lo), hi) : wide;
   }
 };
 
 template <bool kHeld>
-RSHIFT_AVX512 void FinishAvx512(const S16Tile& tile, const S16HighWords& words,
-                                const S16Bounds& bounds) noexcept {
+RSHIFT_TARGET_AVX512 void FinishAvx512(const S16Tile& tile, const S16HighWords& words,
+                                       const S16Bounds& bounds) noexcept {
   const S16Tile t = tile;  // what is written may alias it as far as the compiler knows
   const NarrowAvx512<kHeld> narrow(bounds);
   const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(bounds.zero));

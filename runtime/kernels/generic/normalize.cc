@@ -1,5 +1,7 @@
 #include "runtime/kernels/normalize.h"
 
+#include "runtime/kernels/generic/targets.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -115,24 +117,13 @@ constexpr int64_t kRaise = int64_t{1} << 62;  // above any sum here
     }                                                                                          \
   }
 
-RSHIFT_TARGET(Scalar, );
-#if defined(__x86_64__)
-RSHIFT_TARGET(Avx2, [[gnu::target("avx2,fma")]]);
-#if defined(__clang__)
-RSHIFT_TARGET(Avx512, [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]);
-#else
-RSHIFT_TARGET(Avx512,
-              [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512")]]);
-#endif
-#endif
+RSHIFT_FOR_TARGETS(RSHIFT_TARGET);
 
 #if defined(__x86_64__)
-#define RSHIFT_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]]
-
 // By hand: g++ 12 multiplies 64 bits by 64 where 32 by 32 are enough.
-RSHIFT_AVX512 void QuotientsAvx512(const int32_t* entries, int64_t count,
-                                   const numerics::SoftmaxQuotientRow& row,
-                                   const OutputBounds& bounds, uint8_t* y) noexcept {
+RSHIFT_TARGET_AVX512 void QuotientsAvx512(const int32_t* entries, int64_t count,
+                                          const numerics::SoftmaxQuotientRow& row,
+                                          const OutputBounds& bounds, uint8_t* y) noexcept {
   const __m512i factor = _mm512_set1_epi64(row.factor);
   const __m512i half = _mm512_set1_epi64(int64_t{1} << (row.rshift - 1));
   const __m128i rshift = _mm_cvtsi32_si128(row.rshift);
@@ -153,7 +144,8 @@ RSHIFT_AVX512 void QuotientsAvx512(const int32_t* entries, int64_t count,
 }
 
 // Of at most 2^15 elements, whose squares fit 32 bits in each of 16 sums.
-RSHIFT_AVX512 ByteSums BlockSumsAvx512(const uint8_t* x, uint8_t flip, int64_t count) noexcept {
+RSHIFT_TARGET_AVX512 ByteSums BlockSumsAvx512(const uint8_t* x, uint8_t flip,
+                                              int64_t count) noexcept {
   __m512i sum = _mm512_setzero_si512(), squares = _mm512_setzero_si512();
   const __m512i flips = _mm512_set1_epi8(static_cast<char>(flip));
   for (int64_t i = 0; i < count; i += 64) {
@@ -169,7 +161,7 @@ RSHIFT_AVX512 ByteSums BlockSumsAvx512(const uint8_t* x, uint8_t flip, int64_t c
   return {_mm512_reduce_add_epi64(sum), static_cast<uint32_t>(_mm512_reduce_add_epi32(squares))};
 }
 
-RSHIFT_AVX512 ByteSums SumsAvx512(const uint8_t* x, uint8_t flip, int64_t count) noexcept {
+RSHIFT_TARGET_AVX512 ByteSums SumsAvx512(const uint8_t* x, uint8_t flip, int64_t count) noexcept {
   constexpr int64_t kBlock = 32768;
   ByteSums result;
   for (int64_t at = 0; at < count; at += kBlock) {
@@ -182,11 +174,11 @@ RSHIFT_AVX512 ByteSums SumsAvx512(const uint8_t* x, uint8_t flip, int64_t count)
 }
 
 // The lower halves of `even` and of `odd`, in turn.
-RSHIFT_AVX512 inline __m512i InTurn(__m512i even, __m512i odd) {
+RSHIFT_TARGET_AVX512 inline __m512i InTurn(__m512i even, __m512i odd) {
   return _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32));
 }
 
-RSHIFT_AVX512 void RowAvx512(const NormalizeArgs& args, int64_t count) noexcept {
+RSHIFT_TARGET_AVX512 void RowAvx512(const NormalizeArgs& args, int64_t count) noexcept {
   const __m512i n = _mm512_set1_epi32(args.n), center = _mm512_set1_epi32(args.center);
   const __m512i inverse = _mm512_set1_epi64(args.by.inverse);
   const __m512i half = _mm512_set1_epi64(int64_t{1} << (args.by.shift - 1));

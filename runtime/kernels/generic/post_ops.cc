@@ -4,6 +4,7 @@
 
 #include "quantize/numerics/float_scale.h"
 #include "runtime/kernels/finish.h"
+#include "runtime/kernels/generic/targets.h"
 
 // Loops for the vectoriser (-O3 -fno-trapping-math, see CMakeLists.txt), one body compiled for each
 // instruction set by function attributes, as in elementwise.cc.
@@ -142,8 +143,8 @@ RSHIFT_INLINE void ToReal(const RequantArgs& q, int64_t entry, const int32_t* ac
 
 RSHIFT_TARGET(Scalar, );
 #if defined(__x86_64__)
-RSHIFT_TARGET(Avx2, [[gnu::target("avx2,fma")]]);
-RSHIFT_TARGET(Avx512, [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]);
+RSHIFT_TARGET(Avx2, RSHIFT_TARGET_AVX2);
+RSHIFT_TARGET(Avx512, RSHIFT_TARGET_AVX512);
 #endif
 
 }  // namespace

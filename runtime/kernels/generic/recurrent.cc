@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "quantize/numerics/recurrent.h"
+#include "runtime/kernels/generic/targets.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -76,28 +77,26 @@ struct ByAvx2 {
   }
 };
 
-#define RSHIFT_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
-
 // By hand: g++ 12 multiplies 64 bits by 64 where 32 by 32 are enough.
 struct ByAvx512 {
-  RSHIFT_AVX512 static inline __m512i Product(__m256i x, __m256i factor) {
+  RSHIFT_TARGET_AVX512 static inline __m512i Product(__m256i x, __m256i factor) {
     return _mm512_mul_epi32(_mm512_cvtepi32_epi64(x), _mm512_cvtepi32_epi64(factor));
   }
-  RSHIFT_AVX512 static inline void Add(const int32_t* x, const int32_t* factors, __mmask16 mask,
-                                       __m512i* low, __m512i* high) {
+  RSHIFT_TARGET_AVX512 static inline void Add(const int32_t* x, const int32_t* factors,
+                                              __mmask16 mask, __m512i* low, __m512i* high) {
     const __m512i v = _mm512_maskz_loadu_epi32(mask, x);
     const __m512i f = _mm512_maskz_loadu_epi32(mask, factors);
     *low = _mm512_add_epi64(*low, Product(_mm512_castsi512_si256(v), _mm512_castsi512_si256(f)));
     *high = _mm512_add_epi64(
         *high, Product(_mm512_extracti64x4_epi64(v, 1), _mm512_extracti64x4_epi64(f, 1)));
   }
-  RSHIFT_AVX512 static inline __m256i Held(__m512i sum, __m128i rshift, int32_t most) {
+  RSHIFT_TARGET_AVX512 static inline __m256i Held(__m512i sum, __m128i rshift, int32_t most) {
     const __m512i hi = _mm512_set1_epi64(most), lo = _mm512_set1_epi64(-int64_t{most});
     return _mm512_cvtepi64_epi32(
         _mm512_max_epi64(_mm512_min_epi64(_mm512_sra_epi64(sum, rshift), hi), lo));
   }
-  RSHIFT_AVX512 static void Gate(const CellArgs& args, int64_t at, int64_t n, int32_t most,
-                                 int32_t* t) noexcept {
+  RSHIFT_TARGET_AVX512 static void Gate(const CellArgs& args, int64_t at, int64_t n, int32_t most,
+                                        int32_t* t) noexcept {
     const __m128i rshift = _mm_cvtsi32_si128(args.rshift);
     for (int64_t i = 0; i < n; i += 16) {
       const __mmask16 mask = n - i >= 16 ? 0xffff : static_cast<__mmask16>((1 << (n - i)) - 1);
@@ -111,7 +110,7 @@ struct ByAvx512 {
       _mm256_store_si256(reinterpret_cast<__m256i*>(t + i + 8), Held(high, rshift, most));
     }
   }
-  RSHIFT_AVX512 static void Tanh(const int32_t* table, int64_t n, int32_t* t) noexcept {
+  RSHIFT_TARGET_AVX512 static void Tanh(const int32_t* table, int64_t n, int32_t* t) noexcept {
     constexpr int kShift = nm::kTanhEntryBits + nm::kTanhStepBits - nm::kFunctionBits;
     const __m512i most = _mm512_set1_epi32(nm::kMostGate);
     const __m512i whole = _mm512_set1_epi32(1 << nm::kTanhStepBits);
