@@ -33,8 +33,8 @@ class ComparisonRule {
   }
 
  private:
-  // Each result is one of the numbers of the first `count` inputs, or a constant; 0: it may be
-  // another.
+  // From how many of its first inputs a node chooses its results; 0 where they may be other
+  // numbers.
   size_t ChosenInputs(const Node& node) const {
     if (const auto* binary = std::get_if<Binary>(&node.op))
       return binary->op == BinaryOp::kMax || binary->op == BinaryOp::kMin ? 2 : 0;
