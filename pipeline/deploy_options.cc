@@ -5,7 +5,8 @@
 namespace rshift {
 namespace {
 
-// The first option that an f32 program has no use for; nullptr when there is none.
+// The first option that an f32 program has no use for; nullptr when there is none. --no-check and
+// --threads hold of it as they are said: nothing is checked, by any number of threads.
 const char* UselessForF32(const DeployOptions& o) {
   return o.config.given()                                   ? "--config"
          : o.scales.given()                                 ? "--scales"
@@ -26,9 +27,7 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.sensitivity                                    ? "--sensitivity"
          : o.emit_fakequantize                              ? "--emit-fakequantize"
          : o.emit_qdq                                       ? "--emit-qdq"
-         : !o.check                                         ? "--no-check"
          : o.check_samples != kCheckSamples                 ? "--check-samples"
-         : o.threads != 0                                   ? "--threads"
                                                             : nullptr;
 }
 
@@ -90,7 +89,7 @@ void CheckOptions(const DeployOptions& o) {
   const bool has_test = !o.test_input.empty() || !o.test_samples.empty();
   RequireUsage(o.test_input.empty() || o.test_samples.empty(),
                "the test input is given twice, as files and as samples in memory");
-  RequireUsage(o.threads == 0 || o.check || has_test || corrects,
+  RequireUsage(o.threads == 0 || o.mode == DeployMode::kF32 || o.check || has_test || corrects,
                "--threads is for the check, --test-input, --auto, --bias-correction, "
                "--weight-rounding and --weight-clipping; leave it out with --no-check");
   RequireUsage(o.check_samples == kCheckSamples || o.check || o.sensitivity,

@@ -59,7 +59,7 @@ def deploy(model, program, *, mode, table=None, preprocess=None, extra=()):
     recipe = ['--calibration', table] if mode != 'f32' else (
         ['--preprocess', preprocess] if preprocess else [])
     # What the check says has tests of its own (test_check.py).
-    quick = [] if mode == 'f32' or '--check-samples' in extra else ['--no-check']
+    quick = [] if '--check-samples' in extra else ['--no-check']
     run('model_deploy', model, *recipe, '--mode', mode, '-o', program, *quick, *extra)
 
 
