@@ -1,12 +1,10 @@
-"""Pages in headless Chromium. The tests skip where there is none (tools/setup.sh --with-oracles installs Debian's)."""
+"""Pages in headless Chromium. The fixture `browser` skips where there is none (tools/setup.sh --with-oracles installs Debian's)."""
 
 import html
 import json
 import re
 import shutil
 import subprocess
-
-import pytest
 
 CHROMIUM = shutil.which('chromium') or shutil.which('chromium-browser')
 
@@ -27,8 +25,3 @@ def in_browser(page, script, folder, width=1400, dark=False):
     assert not console, console
     assert 'data-ready="true"' in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
     return json.loads(html.unescape(re.search(r'<body[^>]*data-result="([^"]*)"', done.stdout)[1]))
-
-
-def need_chromium():
-    if CHROMIUM is None:
-        pytest.skip('no chromium: apt-get install chromium')

@@ -13,6 +13,7 @@ import pytest
 sys.path.insert(0, os.path.dirname(__file__))
 
 import pipeline  # noqa: E402
+from chromium import CHROMIUM  # noqa: E402
 
 _LINES = []
 
@@ -36,6 +37,12 @@ def programs():
     for tool in ('model_calibrate', 'model_deploy', 'model_runner', 'model_tool'):
         if not (pipeline.BIN / tool).exists():
             pytest.exit(f'{pipeline.BIN / tool} is missing: build first, or set RSHIFT_BIN', 3)
+
+
+@pytest.fixture(scope='session')
+def browser():
+    if CHROMIUM is None:
+        pytest.skip('no chromium: apt-get install chromium')
 
 
 @pytest.fixture(scope='session')

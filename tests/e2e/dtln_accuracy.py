@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 import onnxruntime
 
+import oracle
 import pipeline
 
 WAYS = {'8 bits': (), 'residual 16': ('--residual-bits', 16), 'all 16': ('--activation-bits', 16),
@@ -63,14 +64,14 @@ def main(folder):
         for i, (sample, _) in enumerate(reference[:60]):
             np.savez(folder / 'frames' / f'{i:03}.npz', **sample)
         table = pipeline.calibrate(net.path, folder / 'frames', folder / 'table.yaml', samples=0)
-        wanted = np.stack([output for _, output in reference[60:]]).astype(np.float64)
+        wanted = np.stack([output for _, output in reference[60:]])
         for mode in pipeline.INTEGER_MODES:
             row = []
             for extra in WAYS.values():
                 pipeline.run('model_deploy', net.path, '--calibration', table, '--mode', mode, '--no-check', *extra, '-o', folder / 'net.rshift')
-                off = net.own(folder / 'net.rshift')[60:] - wanted
+                noise = oracle.sqnr(net.own(folder / 'net.rshift')[60:], wanted)
                 size = (folder / 'net.rshift').stat().st_size
-                row.append(f'{10 * np.log10((wanted ** 2).sum() / (off ** 2).sum()):.1f} dB, {size / 1e6:.2f} MB')
+                row.append(f'{noise:.1f} dB, {size / 1e6:.2f} MB')
             print(f'| `dtln_{part}` | {mode} |', ' | '.join(row), '|', flush=True)
 
 

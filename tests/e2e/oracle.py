@@ -65,6 +65,13 @@ def read_image(path, recipe):
     return ((image - recipe['mean']) * recipe['scale']).transpose(2, 0, 1)[None]
 
 
+def sqnr(actual, expected):
+    """Signal to noise in dB."""
+    actual, expected = np.asarray(actual, np.float64), np.asarray(expected, np.float64)
+    noise = np.sum((actual - expected) ** 2)
+    return float(10 * np.log10(np.sum(expected ** 2) / noise)) if noise else np.inf
+
+
 def photographs(folder, count):
     """The first `count` images of a folder, by name."""
     found = sorted(p for p in folder.iterdir() if p.suffix.lower() in IMAGE_SUFFIXES)

@@ -53,14 +53,6 @@ def samples_of(model, reach, count):
     return entry.name, [(random.uniform(-0.5, 1, shape) * reach).astype(np.float32) for _ in range(count)]
 
 
-class Reader(quantization.CalibrationDataReader):
-    def __init__(self, name, samples):
-        self.left = iter([{name: x} for x in samples])
-
-    def get_next(self):
-        return next(self.left, None)
-
-
 def session_of(model):
     settings = ort.exact_sums(model)
     settings.log_severity_level = 4
@@ -98,7 +90,7 @@ def compare(path, name, samples, folder, *options):
 def static_forms(key, samples, name, folder):
     for form, kind, each in ((f, k, c) for f in FORMATS for k in TYPES for c in (False, True)):
         try:
-            quantization.quantize_static(folder / 'f.onnx', folder / 'q.onnx', Reader(name, samples[:4]),
+            quantization.quantize_static(folder / 'f.onnx', folder / 'q.onnx', ort.Reader({name: x} for x in samples[:4]),
                                          quant_format=FORMATS[form], per_channel=each,
                                          activation_type=TYPES[kind], weight_type=quantization.QuantType.QInt8)
         except Exception as error:  # pylint: disable=broad-except

@@ -9,6 +9,7 @@ import pytest
 from onnx import numpy_helper
 
 import models
+import oracle
 import pipeline
 
 CASE = next(case for case in models.CASES if case.name == 'mobilenet_v1_025')
@@ -34,8 +35,8 @@ def snr_db(calibrated, program, photographs, folder):
     outputs = []
     for one in (calibrated[1] / 'f32.rshift', program):
         pipeline.run('model_runner', one, '--dataset', photographs, '--output', folder / 'y.npz')
-        outputs.append(pipeline.single(folder / 'y.npz').astype(np.float64))
-    return 10 * np.log10(np.sum(outputs[0] ** 2) / np.sum((outputs[1] - outputs[0]) ** 2))
+        outputs.append(pipeline.single(folder / 'y.npz'))
+    return oracle.sqnr(outputs[1], outputs[0])
 
 
 @pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)

@@ -10,7 +10,7 @@ from onnx import helper
 
 import oracle
 import pipeline
-from chromium import in_browser, need_chromium
+from chromium import in_browser
 from test_calibration_ranges import constant, save
 from test_report_page import HOSTILE, hostile_model
 
@@ -18,11 +18,6 @@ RECIPE = pipeline.PREPROCESS / 'fashion_mnist.yaml'
 METHODS = ('minmax', 'percentile', 'kl', 'mse', 'omse', 'aciq-gauss', 'aciq-laplace')
 SAMPLES = 12
 BRIGHT, DARK = 7, 3
-
-
-@pytest.fixture(scope='module')
-def browser():
-    need_chromium()
 
 
 @pytest.fixture(scope='module')

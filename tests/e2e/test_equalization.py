@@ -8,6 +8,7 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
+import oracle
 import pipeline
 
 CHANNELS = 8
@@ -116,8 +117,8 @@ def snr_db(hidden, table, mode, folder, *extra):
     for program, kind, options in (('f32', 'f32', ()), (mode, mode, ('--calibration', table, '--no-check', *extra))):
         pipeline.run('model_deploy', model, '--mode', kind, *options, '-o', folder / program)
         pipeline.run('model_runner', folder / program, '--dataset', folder / 'fresh.npy', '--output', folder / 'y.npz')
-        outputs.append(pipeline.single(folder / 'y.npz').astype(np.float64))
-    return 10 * np.log10(np.sum(outputs[0] ** 2) / np.sum((outputs[1] - outputs[0]) ** 2))
+        outputs.append(pipeline.single(folder / 'y.npz'))
+    return oracle.sqnr(outputs[1], outputs[0])
 
 
 @pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)

@@ -10,14 +10,9 @@ from onnx import TensorProto, helper, save
 
 import oracle
 import pipeline
-from chromium import in_browser, need_chromium
+from chromium import in_browser
 
 KINDS = {'input', 'output', 'integer', 'float', 'move', 'boundary'}
-
-
-@pytest.fixture(scope='module')
-def browser():
-    need_chromium()
 
 
 @pytest.fixture(scope='module')

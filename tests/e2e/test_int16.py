@@ -9,6 +9,7 @@ import pytest
 from onnx import numpy_helper
 
 import models
+import oracle
 import pipeline
 import sweep_case
 import sweep_cases
@@ -77,8 +78,7 @@ def test_constants_that_are_no_weights_have_sixteen_bits(kind, mode, tmp_path):
     session = onnxruntime.InferenceSession(str(tmp_path / 'm.onnx'))
     expected = np.concatenate([session.run(None, {'x': x[i:i + 4]})[0] for i in range(0, 40, 4)])
     found = np.concatenate([pipeline.infer(tmp_path / 'p', {'x': x[i:i + 4]}, tmp_path)['y'] for i in range(0, 40, 4)])
-    decibels = 10 * np.log10((expected.astype(np.float64) ** 2).sum() / ((found - expected).astype(np.float64) ** 2).sum())
-    assert decibels > 75, said
+    assert oracle.sqnr(found, expected) > 75, said
 
 
 def rounded_weights(path, folder):
@@ -98,11 +98,6 @@ def rounded_weights(path, folder):
     return folder / 'rounded.onnx'
 
 
-def snr_db(reference, other):
-    reference, other = np.asarray(reference, np.float64), np.asarray(other, np.float64)
-    return 10 * np.log10(np.sum(reference ** 2) / np.sum((reference - other) ** 2))
-
-
 def test_a_network_is_its_float_self_with_rounded_weights(shared, tmp_path, report):
     """Nothing but the weights' 8 bits is lost: an oracle that knows nothing of our arithmetic."""
     case = next(case for case in models.CASES if case.name == 'superres_x3')
@@ -114,7 +109,7 @@ def test_a_network_is_its_float_self_with_rounded_weights(shared, tmp_path, repo
     figures = {}
     for bits in (8, 16):
         pipeline.deploy(model, tmp_path / 'p', mode='symmetric', table=table, extra=('--activation-bits', bits, '--bias-correction', 'off', '--weight-rounding', 'nearest', *case.shape))
-        figures[bits] = snr_db(exact, next(iter(pipeline.infer(tmp_path / 'p', {'input': x}, tmp_path).values())))
+        figures[bits] = oracle.sqnr(next(iter(pipeline.infer(tmp_path / 'p', {'input': x}, tmp_path).values())), exact)
     report(f'superres_x3 against the float network with rounded weights: {figures[8]:.1f} dB in 8 bits, {figures[16]:.1f} dB in 16')
     assert figures[16] > 75 > figures[8] + 25
 
@@ -217,4 +212,4 @@ def test_an_epsilon_above_the_squares_of_all_numbers(tmp_path):
     table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=0, extra=('--method', 'minmax'))
     pipeline.deploy(tmp_path / 'm.onnx', tmp_path / 'p', mode='symmetric', table=table, extra=('--activation-bits', 16))
     wanted = onnxruntime.InferenceSession(str(tmp_path / 'm.onnx')).run(None, {'x': x[:1]})[0]
-    assert snr_db(wanted, pipeline.infer(tmp_path / 'p', {'x': x[:1]}, tmp_path)['y']) > 65
+    assert oracle.sqnr(pipeline.infer(tmp_path / 'p', {'x': x[:1]}, tmp_path)['y'], wanted) > 65

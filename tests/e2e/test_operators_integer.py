@@ -10,6 +10,7 @@ import onnxruntime
 import pytest
 
 import operator_cases
+import oracle
 import pipeline
 
 SAMPLES = 48
@@ -46,11 +47,6 @@ def float_commands(program):
     return [found.groups() for line in lines if (found := command.match(line))]
 
 
-def sqnr(actual, expected):
-    noise = np.sum((actual.astype(np.float64) - expected) ** 2)
-    return float(10 * np.log10(np.sum(expected.astype(np.float64) ** 2) / noise)) if noise else np.inf
-
-
 def float_faults(outputs, expected):
     return [f'{name}: {np.abs(outputs[name] - b).max():.3g} off in f32' for name, b in expected.items()
             if not np.abs(outputs[name] - b).max() <= 1e-4 * np.abs(b).max()]
@@ -61,8 +57,8 @@ def integer_faults(case, outputs, expected):
     for name in case.outputs:
         if not np.abs(expected[name]).max():
             faults += [f'{name}: not zero'] if outputs[name].any() else []
-        elif not sqnr(outputs[name], expected[name]) >= case.sqnr:
-            faults.append(f'{name}: {sqnr(outputs[name], expected[name]):.1f} dB')
+        elif not oracle.sqnr(outputs[name], expected[name]) >= case.sqnr:
+            faults.append(f'{name}: {oracle.sqnr(outputs[name], expected[name]):.1f} dB')
     return faults
 
 

@@ -9,6 +9,7 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import oracle
 import pipeline
 import qdq_cases
 import test_operators_integer
@@ -122,7 +123,7 @@ def test_weights_alone_may_be_quantized(mode, tmp_path):
     assert pipeline.f32_commands(tmp_path / 'p.rshift') == {}
     sample = builder.sample(0)
     actual = pipeline.infer(tmp_path / 'p.rshift', sample, tmp_path)['y']
-    assert test_operators_integer.sqnr(actual, oracle_of(model)(sample)['y']) > 35
+    assert oracle.sqnr(actual, oracle_of(model)(sample)['y']) > 35
 
 
 def test_layers_can_be_compared(tmp_path):

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import pipeline
 import test_operators_integer
+from frameworks import ort
 
 SHAPE = (1, 8, 10, 12)
 KINDS = {'s16': (np.int16, 0), 'u16': (np.uint16, 32768)}
@@ -464,7 +465,7 @@ def test_integers_that_others_read_are_numbers(tmp_path):
 @pytest.mark.parametrize('kind, symmetric', (('QInt16', True), ('QInt16', False), ('QUInt16', True), ('QUInt16', False)))
 def test_what_onnx_runtime_quantizes_to_sixteen_bits(kind, symmetric, dedicated, tmp_path, report):
     """quantize_static in 16 bits: a whole network in integers, next to ONNX Runtime's own numbers."""
-    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+    from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
     graph = onnx.load(pipeline.EXAMPLE).graph
@@ -472,15 +473,8 @@ def test_what_onnx_runtime_quantizes_to_sixteen_bits(kind, symmetric, dedicated,
     pixels = np.frombuffer(gzip.decompress(pipeline.TRAIN_IMAGES.read_bytes())[16:], np.uint8)[:40 * 784].reshape(40, *shape)
     pictures = [{name: p.astype(np.float32) / 255} for p in pixels]
 
-    class Reader(CalibrationDataReader):
-        def __init__(self):
-            self.left = iter(pictures[:32])
-
-        def get_next(self):
-            return next(self.left, None)
-
     quant_pre_process(str(pipeline.EXAMPLE), str(tmp_path / 'pre.onnx'), skip_symbolic_shape=True)  # BatchNormalization goes into the convolutions
-    quantize_static(str(tmp_path / 'pre.onnx'), str(tmp_path / 'q.onnx'), Reader(), quant_format=QuantFormat.QDQ, activation_type=getattr(QuantType, kind),
+    quantize_static(str(tmp_path / 'pre.onnx'), str(tmp_path / 'q.onnx'), ort.Reader(pictures[:32]), quant_format=QuantFormat.QDQ, activation_type=getattr(QuantType, kind),
                     weight_type=QuantType.QInt8, per_channel=True, extra_options={'ActivationSymmetric': symmetric, 'WeightSymmetric': True, 'DedicatedQDQPair': dedicated})
     said = pipeline.run('model_deploy', tmp_path / 'q.onnx', '-o', tmp_path / 'p.rshift')
     assert set(pipeline.f32_commands(tmp_path / 'p.rshift')) <= {'clip_f32'}, said  # of the network's input

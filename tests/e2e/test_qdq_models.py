@@ -154,23 +154,15 @@ def test_model(case, shared, tmp_path, report):
     assert flipped['F32'] <= 2 * flipped['itself'] + 0.01
 
 
-class Reader:
-    def __init__(self, name, images):
-        self.rest = iter([{name: image[None]} for image in images])
-
-    def get_next(self):
-        return next(self.rest, None)
-
-
 @pytest.mark.parametrize('activations', ('QInt8', 'QUInt8'))
 @pytest.mark.parametrize('per_channel', (True, False), ids=('channel', 'tensor'))
 def test_model_quantized_by_onnx_runtime(activations, per_channel, tmp_path, report):
     """The example, quantized by onnxruntime.quantization, its weights left as floats or not."""
     quantization = pytest.importorskip('onnxruntime.quantization')
     images = oracle.fashion_images(count=300)
-    path = tmp_path / 'qdq.onnx'
+    path, name = tmp_path / 'qdq.onnx', oracle.Session(pipeline.EXAMPLE).input
     quantization.quantize_static(
-        str(pipeline.EXAMPLE), str(path), Reader(oracle.Session(pipeline.EXAMPLE).input, images[:50]), per_channel=per_channel,
+        str(pipeline.EXAMPLE), str(path), ort.Reader({name: image[None]} for image in images[:50]), per_channel=per_channel,
         quant_format=quantization.QuantFormat.QDQ, activation_type=quantization.QuantType[activations],
         weight_type=quantization.QuantType.QInt8, extra_options={'AddQDQPairToWeight': not per_channel})
     pipeline.run('model_deploy', path, '-o', tmp_path / 'p.rshift')

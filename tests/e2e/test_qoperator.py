@@ -17,14 +17,6 @@ FORMATS = {'QOperator': quantization.QuantFormat.QOperator, 'QDQ': quantization.
 TYPES = {'u8': quantization.QuantType.QUInt8, 's8': quantization.QuantType.QInt8}
 
 
-class Samples(quantization.CalibrationDataReader):
-    def __init__(self, net):
-        self.left = iter([{'x': net.sample(100 + i)} for i in range(8)])
-
-    def get_next(self):
-        return next(self.left, None)
-
-
 def session_of(model):
     options = ort.exact_sums(model)
     options.intra_op_num_threads = 1
@@ -69,7 +61,7 @@ def test_static(name, form, kind, per_channel, tmp_path, report):
     net = qoperator_nets.make(name)
     onnx.save(net.model(), tmp_path / 'm.onnx')
     quantization.quantize_static(
-        tmp_path / 'm.onnx', tmp_path / 's.onnx', Samples(net), quant_format=FORMATS[form], per_channel=per_channel,
+        tmp_path / 'm.onnx', tmp_path / 's.onnx', ort.Reader({'x': net.sample(100 + i)} for i in range(8)), quant_format=FORMATS[form], per_channel=per_channel,
         activation_type=TYPES[kind], weight_type=quantization.QuantType.QInt8)
     model = onnx.load(tmp_path / 's.onnx')
     if form == 'QOperator':

@@ -8,8 +8,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import dtln_accuracy
+import oracle
 import pipeline
-from test_operators_integer import instruction_sets, sqnr
+from test_operators_integer import instruction_sets
 
 FORMS = {
     'lstm': {},
@@ -84,7 +85,7 @@ def test_every_form_has_cells_and_is_within_the_noise_of_its_bits(form, tmp_path
                 for isa, threads in instruction_sets()]
         for name, array in expected.items():
             assert runs[0][name].shape == array.shape
-            assert sqnr(runs[0][name], array) >= {8: 33, 16: 39}[bits], (mode, name)
+            assert oracle.sqnr(runs[0][name], array) >= {8: 33, 16: 39}[bits], (mode, name)
             assert all(np.array_equal(run[name], runs[0][name]) for run in runs)
 
 
@@ -108,7 +109,7 @@ def test_states_carried_over_200_runs_do_not_drift(kind, tmp_path):
     pipeline.run('model_deploy', tmp_path / 'net.onnx', '--calibration', table, '-o', tmp_path / 'p.rshift')
     own = list(stream(lambda sample: run_program(tmp_path / 'p.rshift', sample, tmp_path)))
     for first, last in ((0, 40), (200, 240)):
-        noise = sqnr(np.stack([o['y'] for _, o in own[first:last]]),
+        noise = oracle.sqnr(np.stack([o['y'] for _, o in own[first:last]]),
                      np.stack([o['y'] for _, o in reference[first:last]]))
         print(f'{kind} from {first} on: {noise:.1f} dB')
         assert noise >= 33, (first, noise)
@@ -125,7 +126,7 @@ def test_other_cells_are_what_they_were(attributes, tmp_path):
     assert ' lstm_cell ' not in pipeline.run('model_tool', 'disasm', tmp_path / 'p.rshift')
     sample = feeds_of(session, 1000)
     expected = session.run(['y'], sample)[0]
-    assert sqnr(run_program(tmp_path / 'p.rshift', sample, tmp_path)['y'], expected) >= 20
+    assert oracle.sqnr(run_program(tmp_path / 'p.rshift', sample, tmp_path)['y'], expected) >= 20
 
 
 # The cells of one are ONNX's operators, those of the other are written out, with gates in another order.
@@ -138,7 +139,7 @@ def test_dtln_runs_in_cells_with_its_state_carried(part, shared, tmp_path):
         program = tmp_path / f'{mode}.rshift'
         pipeline.run('model_deploy', tmp_path / 'net.onnx', '--calibration', table, '--mode', mode, '-o', program)
         assert pipeline.run('model_tool', 'disasm', program).count(' lstm_cell ') == 2
-        noise = sqnr(net.own(program)[60:], np.stack([output for _, output in reference[60:]]))
+        noise = oracle.sqnr(net.own(program)[60:], np.stack([output for _, output in reference[60:]]))
         print(f'dtln {part} {mode}: {noise:.1f} dB')
         assert noise >= 20, (mode, noise)
 

@@ -12,15 +12,10 @@ from onnx import TensorProto, helper
 
 import oracle
 import pipeline
-from chromium import in_browser, need_chromium
+from chromium import in_browser
 
 RECIPE = pipeline.PREPROCESS / 'fashion_mnist.yaml'
 SAMPLES = 8
-
-
-@pytest.fixture(scope='module')
-def browser():
-    need_chromium()
 
 
 @pytest.fixture(scope='module')

@@ -6,6 +6,7 @@ import onnxruntime
 import pytest
 from onnx import helper
 
+import oracle
 import pipeline
 from test_formula_operators import TYPES, floats
 
@@ -57,5 +58,5 @@ def test_integer_programs_read_at_the_same_places(operator, tmp_path):
     for mode in pipeline.INTEGER_MODES:
         pipeline.deploy(tmp_path / 'm.onnx', tmp_path / 'p.rshift', mode=mode, table=table)
         actual = pipeline.infer(tmp_path / 'p.rshift', samples[0], tmp_path)['y']
-        noise = 10 * np.log10(np.sum(expected ** 2) / np.sum((actual - expected) ** 2))
+        noise = oracle.sqnr(actual, expected)
         assert noise > 28, f'{mode}: {noise:.1f} dB'

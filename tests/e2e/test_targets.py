@@ -8,6 +8,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import oracle
 import pipeline
 
 PREPROCESS = pipeline.PREPROCESS / 'fashion_mnist.yaml'
@@ -45,8 +46,7 @@ def test_target(mode, target, bits, example, report):
                                 output=folder / 'out.npz')
     outputs = pipeline.single(folder / 'out.npz')
     agreement = np.mean(outputs.argmax(1) == reference.argmax(1))
-    noise = np.sum((outputs - reference) ** 2)
-    decibels = 10 * np.log10(np.sum(reference ** 2) / noise)
+    decibels = oracle.sqnr(outputs, reference)
     report(f'example, target {target}, {mode}: top-1 {summary["top1"]:.2f} %, agreement '
            f'{agreement:.2%}, SQNR of the logits {decibels:.2f} dB')
     assert agreement >= 0.985

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip('ai_edge_litert', reason='ai-edge-litert is not installed: LiteRT is not compared')
 
+import oracle  # noqa: E402
 import pipeline  # noqa: E402
 from frameworks import litert, tflite_net  # noqa: E402
 
@@ -189,8 +190,7 @@ def test_a_float_lstm_becomes_integers(tmp_path):
     assert not pipeline.f32_commands(tmp_path / 'net.rshift')
     x = {'x': random.normal(0, 1, layer.shape).astype(np.float32)}
     goal = litert.outputs_of(content, 'tflite-ref', x)['y0']
-    error = pipeline.infer(tmp_path / 'net.rshift', x, tmp_path)['y0'] - goal
-    assert 10 * np.log10((goal ** 2).sum() / (error ** 2).sum()) > 25
+    assert oracle.sqnr(pipeline.infer(tmp_path / 'net.rshift', x, tmp_path)['y0'], goal) > 25
 
 
 def test_what_is_refused_is_named(tmp_path):

@@ -29,6 +29,16 @@ def exact_sums(model=None):
     return options
 
 
+class Reader:
+    """Samples, {input: array} each, for the calibration of onnxruntime.quantization."""
+
+    def __init__(self, samples):
+        self.left = iter(samples)
+
+    def get_next(self):
+        return next(self.left, None)
+
+
 def session(model, optimized=None):
     """optimized: where to write the optimized model."""
     options = exact_sums()
