@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "tests/base/error_of.h"
 
 namespace rshift {
 namespace {
@@ -43,18 +44,6 @@ class AtomicFileTest : public testing::Test {
 
   fs::path directory_;
 };
-
-// The Error that `action` throws, as text; "" when it throws none.
-template <typename Action>
-std::string ErrorOf(ErrorCode code, const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code);
-    return error.what();
-  }
-  return "";
-}
 
 // Makes write() fail after `bytes` bytes of a file, as a full disk would, for root as well.
 class FileSizeLimit {
@@ -101,7 +90,8 @@ TEST_F(AtomicFileTest, FailedFirstWriteLeavesNoFile) {
   {
     const FileSizeLimit limit(10);
     EXPECT_NE(
-        ErrorOf(ErrorCode::kIo, [&] { WriteFileAtomic(Path("file"), "more than ten bytes"); }), "");
+        ErrorOf(ErrorCode::kIo, [&] { WriteFileAtomic(Path("file"), "more than ten bytes"); }),
+        kNoError);
   }
   EXPECT_TRUE(Names().empty());
 }

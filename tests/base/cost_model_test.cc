@@ -7,18 +7,13 @@
 #include <string>
 
 #include "base/error.h"
+#include "tests/base/error_of.h"
 
 namespace rshift {
 namespace {
 
-std::string ErrorOf(const std::string& text) {
-  try {
-    ReadCostModel(text, "net.rshift");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
-    return error.what();
-  }
-  return "";
+std::string MessageOf(const std::string& text) {
+  return ErrorOf(ErrorCode::kCorrupt, [&] { ReadCostModel(text, "net.rshift"); });
 }
 
 TEST(CostModel, EveryConstantSurvivesItsText) {
@@ -46,9 +41,9 @@ TEST(CostModel, AnythingElseIsRefusedByName) {
   for (const char* text : {"warp_ns=1", "requant_ns", "requant_ns=", "requant_ns=0",
                            "requant_ns=-1", "requant_ns=nan", "requant_ns=inf", "requant_ns=1e10",
                            "requant_ns=1x", "requant_ns=1  command_ns=1", " requant_ns=1", "=1"}) {
-    EXPECT_NE(ErrorOf(text).find("net.rshift: cost model"), std::string::npos) << text;
+    EXPECT_NE(MessageOf(text).find("net.rshift: cost model"), std::string::npos) << text;
   }
-  EXPECT_NE(ErrorOf("command_ns=5 warp_ns=1").find("'warp_ns=1'"), std::string::npos);
+  EXPECT_NE(MessageOf("command_ns=5 warp_ns=1").find("'warp_ns=1'"), std::string::npos);
 }
 
 TEST(CostModel, ConstantsArePositiveAndFinite) {

@@ -9,6 +9,7 @@
 #include "calibrate/data/dataset.h"
 #include "calibrate/data/idx.h"
 #include "calibrate/data/npy.h"
+#include "tests/base/error_of.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {
@@ -81,8 +82,8 @@ TEST(NpyTest, RefusesWhatItCannotRead) {
   const auto error = [](const std::string& dict, size_t bytes) {
     return ErrorOf([&] { ParseNpy(Npy(dict, std::vector<uint8_t>(bytes)), "x.npy"); });
   };
-  EXPECT_EQ(error("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }", 8), "");
-  EXPECT_EQ(error("{\"shape\": (2,), \"descr\": \"|u1\", \"fortran_order\": False}", 2), "");
+  EXPECT_EQ(error("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }", 8), kNoError);
+  EXPECT_EQ(error("{\"shape\": (2,), \"descr\": \"|u1\", \"fortran_order\": False}", 2), kNoError);
   EXPECT_THAT(error("{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", 8),
               HasSubstr("'>f4'"));
   EXPECT_THAT(error("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", 8),
@@ -127,7 +128,7 @@ TEST(NpzTest, FailedWriteLeavesTheOldFile) {
   const TemporaryFolder folder;
   WriteText(folder / "a.npz", "old");
   const NumpyArray wrong{"x", DType::kF32, {3}, {1, 2}};
-  EXPECT_NE(ErrorOf([&] { WriteNpz(folder / "a.npz", {wrong}); }), "");
+  EXPECT_NE(ErrorOf([&] { WriteNpz(folder / "a.npz", {wrong}); }), kNoError);
   EXPECT_EQ(ReadTextFile(folder / "a.npz"), "old");
 }
 
@@ -136,7 +137,7 @@ void Damage(const std::vector<uint8_t>& good, const std::string& path,
             const std::function<void()>& read) {
   for (size_t size = 0; size < good.size(); ++size) {
     WriteBytes(path, {good.begin(), good.begin() + static_cast<int64_t>(size)});
-    EXPECT_NE(ErrorOf(read), "") << "cut to " << size;
+    EXPECT_NE(ErrorOf(read), kNoError) << "cut to " << size;
   }
   constexpr unsigned kSeed = 20;
   std::mt19937 random(kSeed);

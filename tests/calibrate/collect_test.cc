@@ -14,6 +14,7 @@
 #include "graph/passes/passes.h"
 #include "quantize/ranges/ranges.h"
 #include "runtime/onednn/float_library.h"
+#include "tests/base/error_of.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {

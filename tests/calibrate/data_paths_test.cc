@@ -9,6 +9,7 @@
 #include "calibrate/data/dataset.h"
 #include "calibrate/data/path_patterns.h"
 #include "calibrate/data/tar.h"
+#include "tests/base/error_of.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {
@@ -177,7 +178,7 @@ TEST(TarTest, BadShardsAreOneClearLine) {
     WriteBytes(folder / "s.tar", bytes);
     return ErrorOf([&] { OpenDataset({folder / "s.tar"}, kGray, GrayRecipe()); });
   };
-  EXPECT_EQ(error(Ended(tar)), "");
+  EXPECT_EQ(error(Ended(tar)), kNoError);
   EXPECT_THAT(error(tar), HasSubstr("is cut off"));
   for (const size_t size : {size_t{1}, size_t{100}, size_t{512}, size_t{530}, tar.size() - 1}) {
     EXPECT_THAT(error({tar.begin(), tar.begin() + static_cast<int64_t>(size)}),

@@ -11,6 +11,7 @@
 #include "base/atomic_file.h"
 #include "calibrate/data/image_size.h"
 #include "calibrate/data/preprocess.h"
+#include "tests/base/error_of.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {

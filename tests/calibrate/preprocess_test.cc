@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "calibrate/data/presets.h"
+#include "tests/base/error_of.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {
@@ -62,8 +63,8 @@ TEST(ReadPreprocessTest, ErrorsNameTheLine) {
               HasSubstr("twice"));
   EXPECT_THAT(ErrorIn("inputs: []\n"), HasSubstr("inputs"));
   EXPECT_THAT(ErrorIn("inputs: [\n"), HasSubstr("p.yaml:"));
-  EXPECT_NE(ErrorIn(""), "");
-  EXPECT_NE(ErrorIn("- 1\n"), "");
+  EXPECT_NE(ErrorIn(""), kNoError);
+  EXPECT_NE(ErrorIn("- 1\n"), kNoError);
 }
 
 TEST(ReadPreprocessTest, StdIsOneOverScaleAndANameMayBeLeftOut) {

@@ -8,6 +8,7 @@
 
 #include "base/checksum.h"
 #include "calibrate/statistics.h"
+#include "tests/base/error_of.h"
 #include "tests/calibrate/random_statistics.h"
 #include "tests/calibrate/temporary_folder.h"
 
@@ -178,12 +179,12 @@ TEST(StatisticsFileTest, EveryCutAndEveryChangedByteIsNoticed) {
   Add(file.tensors[0], RandomValues(random, 20), "one");
   const auto good = WriteStatistics(file);
   for (size_t size = 0; size < good.size(); ++size) {
-    EXPECT_NE(ErrorOf([&] { ReadStatistics(std::span(good).first(size), "f"); }), "") << size;
+    EXPECT_NE(ErrorOf([&] { ReadStatistics(std::span(good).first(size), "f"); }), kNoError) << size;
   }
   for (size_t at = 0; at < good.size(); ++at) {
     auto bad = good;
     bad[at] ^= static_cast<uint8_t>(1 + random() % 255);
-    EXPECT_NE(ErrorOf([&] { ReadStatistics(bad, "f"); }), "") << at;
+    EXPECT_NE(ErrorOf([&] { ReadStatistics(bad, "f"); }), kNoError) << at;
   }
 }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "calibrate/tensor_counter.h"
 #include "calibrate/value_scan.h"
+#include "tests/base/error_of.h"
 #include "tests/calibrate/random_statistics.h"
 #include "tests/calibrate/temporary_folder.h"
 

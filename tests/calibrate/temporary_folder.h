@@ -2,17 +2,14 @@
 #ifndef RSHIFT_TESTS_CALIBRATE_TEMPORARY_FOLDER_H_
 #define RSHIFT_TESTS_CALIBRATE_TEMPORARY_FOLDER_H_
 
-#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "calibrate/data/dataset.h"
 
 namespace rshift {
@@ -51,18 +48,6 @@ NumpyArray MakeArray(const std::string& name, DType dtype, Shape shape,
                    std::vector<uint8_t>(elements.size() * sizeof(T))};
   if (!elements.empty()) std::memcpy(array.bytes.data(), elements.data(), array.bytes.size());
   return array;
-}
-
-// The message of the rshift::Error that `body` throws; "" when it throws none. Checks that it is
-// one line.
-inline std::string ErrorOf(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace rshift

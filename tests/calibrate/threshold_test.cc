@@ -10,6 +10,7 @@
 
 #include "calibrate/calibrate.h"
 #include "calibrate/divergence.h"
+#include "tests/base/error_of.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {
@@ -313,7 +314,7 @@ TEST(ThresholdTest, UnknownMethodAndBadPercentile) {
     EXPECT_NE(ErrorOf([&] {
                 DeriveRange(Statistics({1}), {Method::kPercentile, bad});
               }),
-              "")
+              kNoError)
         << bad;
   }
 }

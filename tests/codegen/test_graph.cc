@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "codegen/container/container.h"
 #include "isa/attributes.h"
+#include "tests/base/error_of.h"
 
 namespace rshift {
 
@@ -56,14 +57,9 @@ ProgramImage CompileChecked(const TestGraph& graph, bool observable) {
 }
 
 std::string CompileError(const TestGraph& graph, ErrorCode code) {
-  try {
-    Compile(graph.graph, {});
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "compiled";
-  return "";
+  const std::string message = ErrorOf(code, [&] { Compile(graph.graph, {}); });
+  EXPECT_NE(message, kNoError);
+  return message;
 }
 
 int32_t FindTensor(const ProgramImage& image, const std::string& name) {

@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "base/half.h"
+#include "tests/base/error_of.h"
 #include "tests/graph/onnx_builder.h"
 
 namespace rshift {
@@ -32,12 +33,7 @@ class ImportModel : public ::testing::Test {
   ~ImportModel() override { std::filesystem::remove_all(folder_); }
   std::string Path(const std::string& name) const { return (folder_ / name).string(); }
   std::string FileError(const std::string& name, const ImportOptions& options = {}) const {
-    try {
-      ImportOnnx(Path(name), options);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return ErrorLinesOf([&] { ImportOnnx(Path(name), options); });
   }
   std::filesystem::path folder_;
 };

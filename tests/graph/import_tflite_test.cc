@@ -5,8 +5,8 @@
 #include <functional>
 #include <random>
 
-#include "base/error.h"
 #include "graph/import.h"
+#include "tests/base/error_of.h"
 #include "tests/graph/tflite_builder.h"
 
 namespace rshift {
@@ -136,16 +136,11 @@ Graph Import(const std::string& bytes) {
 }
 
 std::string Refusal(const std::string& bytes) {
-  try {
-    Import(bytes);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "imported";
+  return ErrorLinesOf([&] { Import(bytes); });
 }
 
 // Anything but an Error escapes and fails the test.
-bool Imports(const std::string& bytes) { return Refusal(bytes) == "imported"; }
+bool Imports(const std::string& bytes) { return Refusal(bytes) == kNoError; }
 
 TEST(ImportTflite, KeepsNamesTypesShapesAndScales) {
   const Graph graph = Import(ManyOperators());

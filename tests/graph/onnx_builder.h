@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "graph/import.h"
 #include "graph/onnx/proto.h"
+#include "tests/base/error_of.h"
 
 namespace rshift::testing {
 
@@ -120,14 +120,9 @@ class ModelBuilder {
     return ImportOnnxBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "model",
                            options);
   }
-  // The message of the error that Import throws, or "no error".
+  // The message of the error that Import throws, or kNoError.
   std::string ImportError(const ImportOptions& options = {}) const {
-    try {
-      Import(options);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return ErrorLinesOf([&] { Import(options); });
   }
 
   onnx::ModelProto model;

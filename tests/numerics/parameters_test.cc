@@ -5,27 +5,17 @@
 #include <cmath>
 #include <string>
 
-#include "base/error.h"
 #include "isa/attributes.h"
 #include "quantize/numerics/ascend.h"
 #include "quantize/numerics/onednn.h"
 #include "quantize/numerics/qnnpack.h"
 #include "quantize/numerics/tflite_multiplier.h"
+#include "tests/base/error_of.h"
 
 namespace rshift::numerics {
 namespace {
 
 using testing::HasSubstr;
-
-template <typename F>
-std::string ErrorOf(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(AscendScale, SquareRootWhereHalfCannotHoldTheNumber) {
   EXPECT_EQ(MakeAscendScale(1.0f), (AscendScale{1.0f, false}));

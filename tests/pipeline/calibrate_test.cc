@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "pipeline/usage.h"
+#include "tests/base/error_of.h"
 #include "tests/calibrate/temporary_folder.h"
 #include "tests/pipeline/little_model.h"
 
@@ -35,12 +36,8 @@ TEST(CalibrateTest, ShardsInMemoryGiveTheTableOfTheWhole) {
   }
   EXPECT_EQ(WriteTable(Calibrate(merged).table), whole);
   merged.statistics.pop_back();
-  try {
-    Calibrate(merged);
-    FAIL() << "a missing shard was not missed";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("shard 1/2 of the same samples is missing"));
-  }
+  EXPECT_THAT(ErrorOf([&] { Calibrate(merged); }),
+              HasSubstr("shard 1/2 of the same samples is missing"));
 }
 
 TEST(CalibrateTest, NothingIsPrintedAndTheCallerHearsEveryStep) {
@@ -75,12 +72,8 @@ TEST(CalibrateTest, AnInterruptedRunIsResumedToTheSameTable) {
   int asked = 0;
   CalibrateEvents events;
   events.interrupted = [&] { return ++asked > 3; };
-  try {
-    Calibrate(options, events);
-    FAIL() << "the interruption was not heard";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("carry on with --resume (3 of 7 samples are done)"));
-  }
+  EXPECT_THAT(ErrorOf([&] { Calibrate(options, events); }),
+              HasSubstr("carry on with --resume (3 of 7 samples are done)"));
   options.resume = true;
   EXPECT_EQ(WriteTable(Calibrate(options).table), whole);
 }
@@ -98,13 +91,7 @@ TEST(CalibrateTest, WhatTheCallersFunctionsThrowReachesTheCaller) {
       events.progress = [&](const std::string&, int64_t, int64_t) { give_up(); };
     else
       events.interrupted = [&] { return give_up(), false; };
-    try {
-      Calibrate(options, events);
-      FAIL() << "the caller's error was lost";
-    } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), "the caller gives up");
-      EXPECT_EQ(error.code(), ErrorCode::kIo);
-    }
+    EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { Calibrate(options, events); }), "the caller gives up");
   }
 }
 
@@ -112,27 +99,18 @@ TEST(CalibrateTest, SamplesInMemoryMustBeFinite) {
   CalibrateOptions options = Options(3);
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), HUGE_VALF}) {
     options.data[1].inputs[0][5] = bad;
-    try {
-      Calibrate(options);
-      FAIL() << "a value that is not finite was taken";
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("sample 'sample 1', input 'x': element 5 is "));
-    }
+    EXPECT_THAT(ErrorOf([&] { Calibrate(options); }),
+                HasSubstr("sample 'sample 1', input 'x': element 5 is "));
   }
 }
 
 std::string UsageErrorOf(const CalibrateOptions& options) {
-  try {
-    CheckOptions(options);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "no UsageError";
+  return ErrorOf<UsageError>([&] { CheckOptions(options); });
 }
 
 TEST(CalibrateTest, OptionsThatWouldBeIgnoredAreWrongUsage) {
   const CalibrateOptions good = Options(1);
-  EXPECT_EQ(UsageErrorOf(good), "no UsageError");
+  EXPECT_EQ(UsageErrorOf(good), kNoError);
   CalibrateOptions options = good;
   options.partial = true;
   EXPECT_EQ(UsageErrorOf(options), "--partial needs --from-statistics");
@@ -152,7 +130,7 @@ TEST(CalibrateTest, OptionsThatWouldBeIgnoredAreWrongUsage) {
 TEST(CalibrateTest, StatisticsStandAlone) {
   CalibrateOptions good{.model = {"little.onnx", LittleModel()}};
   good.statistics.push_back({"a.stats"});
-  EXPECT_EQ(UsageErrorOf(good), "no UsageError");
+  EXPECT_EQ(UsageErrorOf(good), kNoError);
   using Change = void (*)(CalibrateOptions&);
   const std::pair<const char*, Change> changes[] = {
       {"--preprocess", [](CalibrateOptions& o) { o.preprocess.mean = "1"; }},

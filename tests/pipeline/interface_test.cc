@@ -13,6 +13,7 @@
 #include "quantize/quantize.h"
 #include "runtime/onednn/float_library.h"
 #include "runtime/runtime.h"
+#include "tests/base/error_of.h"
 #include "tests/graph/onnx_builder.h"
 
 namespace rshift {
@@ -178,13 +179,8 @@ TEST_F(Interface, EachOutputMayHaveATypeOfItsOwn) {
 
 TEST_F(Interface, NamesMustBeThoseOfTheModel) {
   const Graph graph = Quantized(LittleNet(), QuantMode::kSymmetric, ProfileId::kTpu);
-  const auto error = [&](const InterfaceOptions& options) -> std::string {
-    try {
-      WithInterface(graph, options);
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "";
+  const auto error = [&](const InterfaceOptions& options) {
+    return ErrorOf([&] { WithInterface(graph, options); });
   };
   EXPECT_EQ(error({{DType::kF32, {{"y", DType::kU8}}}, {}, {}}),
             "--input-type: 'y' is no input of the model, which has 'x'");

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "codegen/container/container.h"
+#include "tests/base/error_of.h"
 
 namespace rshift {
 namespace {
@@ -41,15 +42,10 @@ TEST(CheckOwnProgram, AProgramThatLoadsHasNothingToSay) {
 }
 
 TEST(CheckOwnProgram, WhatItsOwnLoaderRefusesIsAnInternalErrorNamingTheNode) {
-  try {
-    CheckOwnProgram(Addition(0, 256), "net.rshift");
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInternal);
-    EXPECT_THAT(error.what(), HasSubstr("net.rshift: command 0 (add_shifted 'residual/Add'): "
-                                        "rshift is 0, expected at least 31: the program made of"));
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-  }
+  EXPECT_THAT(
+      ErrorOf(ErrorCode::kInternal, [] { CheckOwnProgram(Addition(0, 256), "net.rshift"); }),
+      HasSubstr("net.rshift: command 0 (add_shifted 'residual/Add'): "
+                "rshift is 0, expected at least 31: the program made of"));
 }
 
 TEST(CheckOwnProgram, AProgramAboveTheDefaultLimitsIsWarnedOf) {

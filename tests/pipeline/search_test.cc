@@ -11,6 +11,7 @@
 #include "pipeline/search/state.h"
 #include "pipeline/search/trials.h"
 #include "runtime/onednn/float_library.h"
+#include "tests/base/error_of.h"
 #include "tests/pipeline/sample_list.h"
 
 namespace rshift::test {
@@ -190,12 +191,8 @@ TEST(SearchTest, RowsOfClassesAreCounted) {
 
 TEST(SearchTest, ABudgetOfBoxesNeedsSome) {
   SearchedNet net;
-  try {
-    net.Run(ParseBudget({"boxes=0.9"}));
-    FAIL() << "a matrix product has no boxes";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("--budget boxes: the float program finds no boxes"));
-  }
+  EXPECT_THAT(ErrorOf([&] { net.Run(ParseBudget({"boxes=0.9"})); }),
+              HasSubstr("--budget boxes: the float program finds no boxes"));
 }
 
 // Numbers of classes and probabilities hide by how much the numbers behind them are wrong.

@@ -20,6 +20,7 @@
 #include "pipeline/weight_solver.h"
 #include "quantize/quantize.h"
 #include "runtime/onednn/float_library.h"
+#include "tests/base/error_of.h"
 #include "tests/graph/onnx_builder.h"
 #include "tests/pipeline/little_model.h"
 #include "tests/pipeline/two_products.h"
@@ -460,34 +461,24 @@ TEST(WeightChoiceTest, WhatIsGivenFromOutsideIsLeftAlone) {
   EXPECT_EQ(left[0].node, layers[1].node);
 }
 
-std::string ErrorOf(const DeployOptions& options) {
-  try {
-    Deploy(options);
-  } catch (const UsageError& error) {
-    return error.what();
-  } catch (const Error& error) {
-    return std::string("Error: ") + error.what();
-  }
-  return "no error";
-}
-
 TEST(WeightChoiceTest, DeployRefusesWhatMakesNoSense) {
   DeployOptions options{.model = {"little.onnx", LittleModel()}};
   options.weights = kGptqAlone;
   options.mode = DeployMode::kF32;
-  EXPECT_EQ(ErrorOf(options), "--weight-rounding has no meaning with --mode f32: leave it out");
+  const auto usage_error = [&] { return ErrorOf<UsageError>([&] { Deploy(options); }); };
+  EXPECT_EQ(usage_error(), "--weight-rounding has no meaning with --mode f32: leave it out");
   options.weights = {.rounding = WeightRounding::kNearest};
-  EXPECT_EQ(ErrorOf(options), "--weight-rounding has no meaning with --mode f32: leave it out");
+  EXPECT_EQ(usage_error(), "--weight-rounding has no meaning with --mode f32: leave it out");
   options.weights = {WeightRounding::kAuto, WeightClipping::kMse};
-  EXPECT_EQ(ErrorOf(options), "--weight-clipping has no meaning with --mode f32: leave it out");
+  EXPECT_EQ(usage_error(), "--weight-clipping has no meaning with --mode f32: leave it out");
   options.mode = DeployMode::kSymmetric;
   CalibrationTable table;
   table.method = "by hand";
   table.tensors = {{"x", {-1, 1, 1, -1, 1, "max"}}, {"y", {0, 4, 4, 0, 4, "max"}}};
   options.table.value = table;
-  EXPECT_THAT(ErrorOf(options), HasSubstr("or leave --weight-clipping out"));
+  EXPECT_THAT(ErrorOf([&] { Deploy(options); }), HasSubstr("or leave --weight-clipping out"));
   options.profile = ProfileId::kAscend;
-  EXPECT_THAT(ErrorOf(options), HasSubstr("are not for --profile ascend"));
+  EXPECT_THAT(ErrorOf([&] { Deploy(options); }), HasSubstr("are not for --profile ascend"));
   EXPECT_THROW(ParseWeightRounding("up"), Error);
   EXPECT_THROW(ParseWeightClipping("kl"), Error);
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "calibrate/data/preprocess.h"
 #include "pipeline/program_interface.h"
+#include "tests/base/error_of.h"
 
 namespace rshift {
 namespace {
@@ -20,13 +21,7 @@ std::map<size_t, InputPreprocess> Read(const std::string& text) {
 }
 
 std::string ErrorOfReading(const std::string& text) {
-  try {
-    Read(text);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
-    return error.what();
-  }
-  return "";
+  return ErrorOf(ErrorCode::kCorrupt, [&] { Read(text); });
 }
 
 constexpr const char* kLetterbox =

@@ -7,18 +7,13 @@
 #include "base/error.h"
 #include "quantize/ascend_config.h"
 #include "quantize/quantize.h"
+#include "tests/base/error_of.h"
 
 namespace rshift {
 namespace {
 
 std::string MessageOf(const std::string& text) {
-  try {
-    ReadQuantizeConfig(text, "q.yaml");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
-    return error.what();
-  }
-  return "no error";
+  return ErrorOf(ErrorCode::kInvalidInput, [&] { ReadQuantizeConfig(text, "q.yaml"); });
 }
 
 std::string SourceFile(const std::string& path) {
@@ -90,12 +85,7 @@ TEST(AscendRecords, AreReadByLayerAndRefusedWithTheirLine) {
   EXPECT_EQ(records.at("a/b").config.scale_w, (std::vector<float>{1, 2}));
   EXPECT_EQ(records.at("c").line, 5);
   const auto message = [](const std::string& wrong) {
-    try {
-      ReadAscendRecords(wrong, "r.txt");
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
+    return ErrorOf([&] { ReadAscendRecords(wrong, "r.txt"); });
   };
   EXPECT_NE(message("record { key: \"c\" value { } }").find("no scale_d"), std::string::npos);
   EXPECT_NE(message("record {\n key: \"c\"\n value { scale_d: -1 } }").find("r.txt:3"),
@@ -153,8 +143,8 @@ TEST(ConfigTest, ErrorsNameFileAndLine) {
   EXPECT_NE(MessageOf("\x08\x07\x12\x07: \"\\\x01\"").find("it is an ONNX model"),
             std::string::npos);
   EXPECT_NE(MessageOf("{}\n").find("neither 'layers' nor 'types'"), std::string::npos);
-  EXPECT_NE(MessageOf("lairs: {}\n"), "no error");
-  EXPECT_NE(MessageOf(""), "no error");
+  EXPECT_NE(MessageOf("lairs: {}\n"), kNoError);
+  EXPECT_NE(MessageOf(""), kNoError);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "isa/attributes.h"
 #include "quantize/plan.h"
 #include "quantize/quantize.h"
+#include "tests/base/error_of.h"
 #include "tests/quantize/interpreter.h"
 #include "tests/quantize/little_graph.h"
 
@@ -86,13 +87,8 @@ std::string Ops(const Graph& graph) {
   return text;
 }
 
-std::string ErrorOf(Qdq& net, const QuantizeOptions& options) {
-  try {
-    net.Quantized(options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+std::string MessageOf(Qdq& net, const QuantizeOptions& options) {
+  return ErrorOf([&] { net.Quantized(options); });
 }
 
 // x [1,4,4,2] -> Conv 1x1 to 3 channels, between Quantize and Dequantize.
@@ -273,11 +269,11 @@ TEST(QdqTest, TheConfigurationCanKeepANodeInF32ButNotChangeTypes) {
   EXPECT_EQ(Ops(net.Quantized(options).graph), "Quantize Dequantize Conv Quantize Dequantize");
   options.config.layers["c"] = {};
   options.config.layers["c"].threshold = 1.0f;
-  EXPECT_THAT(ErrorOf(net, options),
+  EXPECT_THAT(MessageOf(net, options),
               HasSubstr("'c': threshold, low, high and per_channel mean nothing"));
   options.config.layers.clear();
   options.config.layers["y_q"].float32 = true;
-  EXPECT_THAT(ErrorOf(net, options), HasSubstr("'y_q' belongs to a QuantizeLinear"));
+  EXPECT_THAT(MessageOf(net, options), HasSubstr("'y_q' belongs to a QuantizeLinear"));
 }
 
 TEST(QdqTest, WildcardsPassOverTheModelsQuantizeAndDequantize) {
@@ -288,9 +284,9 @@ TEST(QdqTest, WildcardsPassOverTheModelsQuantizeAndDequantize) {
     EXPECT_EQ(Ops(net.Quantized(options).graph), "Quantize Dequantize Conv Quantize Dequantize");
   }
   options.config = ReadQuantizeConfig("layers:\n  '*': {threshold: 1}\n", "q.yaml");
-  EXPECT_THAT(ErrorOf(net, options), HasSubstr("q.yaml:2: '*': threshold, low, high and"));
+  EXPECT_THAT(MessageOf(net, options), HasSubstr("q.yaml:2: '*': threshold, low, high and"));
   options.config = ReadQuantizeConfig("types:\n  Quantize: {mode: f32}\n", "q.yaml");
-  EXPECT_THAT(ErrorOf(net, options), HasSubstr("q.yaml:2: 'Quantize' has no settings"));
+  EXPECT_THAT(MessageOf(net, options), HasSubstr("q.yaml:2: 'Quantize' has no settings"));
 }
 
 TEST(QdqTest, TheModeIsTheModelsUnlessGiven) {
@@ -302,7 +298,7 @@ TEST(QdqTest, TheModeIsTheModelsUnlessGiven) {
   EXPECT_EQ(zeros.Quantized(symmetric).mode, QuantMode::kSymmetric);
   EXPECT_EQ(zeros.Quantized(asymmetric).mode, QuantMode::kAsymmetric);
   EXPECT_EQ(others.Quantized().mode, QuantMode::kAsymmetric);
-  EXPECT_THAT(ErrorOf(others, symmetric),
+  EXPECT_THAT(MessageOf(others, symmetric),
               HasSubstr("symmetric mode: tensor 'x_q' of the model has zero point 3"));
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "tests/base/error_of.h"
 #include "tests/quantize/little_graph.h"
 
 namespace rshift::test {
@@ -110,32 +111,28 @@ TEST(WeightBitsTest, AMatrixProductIsWithinItsBound) {
   }
 }
 
-std::string ErrorOf(const LittleGraph& graph, const QuantizeConfig& config) {
+std::string MessageOf(const LittleGraph& graph, const QuantizeConfig& config) {
   LittleGraph little = graph;
-  try {
+  return ErrorOf(ErrorCode::kInvalidInput, [&] {
     const Graph integer = Quantized(little, config);
     CheckWeightBits(little.graph(), integer, config);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
-    return error.what();
-  }
-  return "no error";
+  });
 }
 
 TEST(WeightBitsTest, WhatCannotHaveThemIsAnError) {
   const LittleGraph little = Network();
   const std::string only =
       "weight_bits is for Conv, ConvTranspose, Gemm and MatMul with constant weights; leave it out";
-  EXPECT_EQ(ErrorOf(little, Read("layers:\n  f: {weight_bits: 4}\n")), "q.yaml:2: 'f': " + only);
-  EXPECT_EQ(ErrorOf(little, Read("types:\n  Reshape: {weight_bits: 4}\n")),
+  EXPECT_EQ(MessageOf(little, Read("layers:\n  f: {weight_bits: 4}\n")), "q.yaml:2: 'f': " + only);
+  EXPECT_EQ(MessageOf(little, Read("types:\n  Reshape: {weight_bits: 4}\n")),
             "q.yaml:2: 'Reshape': " + only);
-  EXPECT_NE(ErrorOf(little, Read("layers:\n  x: {weight_bits: 4}\n")).find("is an input"),
+  EXPECT_NE(MessageOf(little, Read("layers:\n  x: {weight_bits: 4}\n")).find("is an input"),
             std::string::npos);
   // What a wider entry has put into F32 has no integer weights.
-  EXPECT_EQ(ErrorOf(little, Read("layers:\n  c2: {weight_bits: 4}\n  'c*': {mode: f32}\n")),
+  EXPECT_EQ(MessageOf(little, Read("layers:\n  c2: {weight_bits: 4}\n  'c*': {mode: f32}\n")),
             "q.yaml:2: 'c2' has no integer weights of its own (it is computed in F32, or as part "
             "of a recurrent cell): leave weight_bits out");
-  EXPECT_EQ(ErrorOf(little, Read("layers:\n  '*': {weight_bits: 4}\n  c2: {mode: f32}\n")),
+  EXPECT_EQ(MessageOf(little, Read("layers:\n  '*': {weight_bits: 4}\n  c2: {mode: f32}\n")),
             "no error");
 }
 
@@ -143,14 +140,12 @@ TEST(WeightBitsTest, ProductsOfTwoActivationsHaveNoWeights) {
   LittleGraph little(5);
   const ValueId a = little.Input("a", {2, 3, 4}), b = little.Input("b", {2, 4, 3});
   little.Output(little.Add("y", MatMul{}, {a, b}, {2, 3, 3}));
-  EXPECT_NE(ErrorOf(little, Read("layers:\n  y: {weight_bits: 4}\n")).find("constant weights"),
+  EXPECT_NE(MessageOf(little, Read("layers:\n  y: {weight_bits: 4}\n")).find("constant weights"),
             std::string::npos);
-  try {
-    WithWeightBits(little.graph(), {});
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()).rfind("--weight-bits 4: the model has no 1x1", 0), 0u);
-  }
+  EXPECT_EQ(ErrorOf([&] {
+              WithWeightBits(little.graph(), {});
+            }).rfind("--weight-bits 4: the model has no 1x1", 0),
+            0u);
 }
 
 TEST(WeightBitsTest, ScalesThatAreGivenHave8Bits) {
@@ -159,13 +154,9 @@ TEST(WeightBitsTest, ScalesThatAreGivenHave8Bits) {
   options.profile.id = ProfileId::kOneDnn;
   options.config =
       Read("layers:\n  c2: {weight_bits: 4, onednn: {output_scales: {mask: 0, values: [0.5]}}}\n");
-  try {
-    QuantizeGraph(little.graph(), little.Calibrate(), options);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()).rfind("q.yaml:2: 'c2_node': weight_bits 4 is for", 0), 0u)
-        << error.what();
-  }
+  const std::string error =
+      ErrorOf([&] { QuantizeGraph(little.graph(), little.Calibrate(), options); });
+  EXPECT_EQ(error.rfind("q.yaml:2: 'c2_node': weight_bits 4 is for", 0), 0u) << error;
 }
 
 }  // namespace

@@ -7,19 +7,14 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "tests/base/error_of.h"
 
 namespace rshift {
 namespace {
 
 // Of a target file that is refused.
 std::string MessageOf(const std::string& text) {
-  try {
-    ReadTarget(text, "t.yaml");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
-    return error.what();
-  }
-  return "no error";
+  return ErrorOf(ErrorCode::kInvalidInput, [&] { ReadTarget(text, "t.yaml"); });
 }
 
 std::string SourceFile(const std::string& path) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "tests/base/error_of.h"
 #include "tools/streams.h"
 
 namespace rshift {
@@ -66,15 +67,13 @@ TEST(ReadAheadTest, TheErrorIsThatOfTheFirstBadSample) {
     const Numbers numbers(200, 57);
     ReadAhead ahead(numbers, streams, 4);
     int64_t good = 0;
-    try {
+    const auto run = [&] {
       InOrder(streams, numbers.size(), [&](int, int64_t i) -> Commit {
         ahead.Take(i);
         return [&good] { ++good; };
       });
-      FAIL() << "no error";
-    } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), "bad 57");
-    }
+    };
+    EXPECT_EQ(ErrorOf(run), "bad 57");
     EXPECT_EQ(good, 57);
   }
 }

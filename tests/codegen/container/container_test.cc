@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/base/error_of.h"
 #include "tests/codegen/container/sample_program.h"
 
 namespace rshift {
@@ -12,14 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string MessageOf(const std::vector<uint8_t>& file) {
-  try {
-    ReadContainer(file, "net.rshift");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
-    return error.what();
-  }
-  ADD_FAILURE() << "the file was accepted";
-  return "";
+  return ErrorOf(ErrorCode::kCorrupt, [&] { ReadContainer(file, "net.rshift"); });
 }
 
 TEST(Container, KeepsEveryPartOfAProgram) {

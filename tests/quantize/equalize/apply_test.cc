@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "base/error.h"
+#include "tests/base/error_of.h"
 #include "tests/quantize/equalize/hidden_scales.h"
 
 namespace rshift::test {
@@ -14,12 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string Refusal(const Graph& graph, const Equalization& equalization) {
-  try {
-    Equalize(graph, equalization, "t.yaml");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return ErrorOf([&] { Equalize(graph, equalization, "t.yaml"); });
 }
 
 TEST(Equalize, EveryOtherTensorKeepsItsBits) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "quantize/ranges/groups.h"
 #include "quantize/ranges/ranges.h"
+#include "tests/base/error_of.h"
 
 namespace rshift {
 namespace {
@@ -274,14 +275,7 @@ TEST_F(RangesTest, LayoutCopiesNeedNoEntry) {
 TEST_F(RangesTest, MissingAndForeignTensorsAreNamed) {
   const ValueId x = Input("x", -5, 5);
   graph_.outputs = {Node(Unary{}, {x}, "y", 0, 1)};
-  const auto message = [&] {
-    try {
-      Propagate(QuantMode::kSymmetric);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
+  const auto message = [&] { return ErrorOf([&] { Propagate(QuantMode::kSymmetric); }); };
   table_.tensors.emplace_back("z", TensorRange{});
   EXPECT_NE(message().find("'z'"), std::string::npos);
   table_.tensors.resize(1);

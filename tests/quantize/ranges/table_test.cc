@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "tests/base/error_of.h"
 
 namespace rshift {
 namespace {
@@ -34,14 +35,7 @@ CalibrationTable Example() {
 }
 
 std::string MessageOf(const std::string& text) {
-  try {
-    ReadTable(text, "t.yaml");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-    return error.what();
-  }
-  return "no error";
+  return ErrorOf(ErrorCode::kInvalidInput, [&] { ReadTable(text, "t.yaml"); });
 }
 
 // A table with one tensor line (line 5).
