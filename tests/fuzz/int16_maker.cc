@@ -158,9 +158,7 @@ void MakePair(Maker& m, Opcode opcode) {
     Shape part = shape;
     for (int64_t d = m.random.Int(0, static_cast<int64_t>(shape.size())); d-- > 0;)
       part[static_cast<size_t>(d)] = 1;
-    src2 = m.b.Const(DType::kS16, part, m.random.Data(2 * NumElements(part)));
-    m.b[src2].quantized = true;
-    m.b[src2].scale = 0.1f;
+    src2 = m.b.QuantizedConst(S16Spec(part), m.random.Data(2 * NumElements(part)));
   } else {
     src2 = m.Src(opcode == Opcode::kExtremumS16 ? S16Spec(shape) : NarrowSpec(m, shape));
   }

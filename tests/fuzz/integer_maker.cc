@@ -26,10 +26,7 @@ Command& WithConstant(Maker& m, Opcode opcode, const Shape& shape) {
   Shape part(shape.begin() + m.random.Int(0, rank), shape.end());
   for (int64_t& dim : part) dim = m.Chance(3) ? 1 : dim;
   const TensorSpec spec = m.ByteSpec(part);
-  const int32_t constant = m.b.Const(spec.dtype, part, m.random.Data(NumElements(part)));
-  m.b[constant].quantized = true;
-  m.b[constant].scale = spec.scale;
-  m.b[constant].zero_point = spec.zero_point;
+  const int32_t constant = m.b.QuantizedConst(spec, m.random.Data(NumElements(part)));
   Command& c = Unary(m, opcode, shape);
   const bool first = m.Chance(2);
   const int32_t tensor = c.Tensor(Field::kSrc);

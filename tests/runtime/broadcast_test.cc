@@ -75,14 +75,6 @@ void SetNumbers(Random& random, Command& command) {
   }
 }
 
-int32_t Add(ProgramBuilder& b, const Constant& constant) {
-  const int32_t tensor = b.Const(constant.spec.dtype, constant.spec.shape, constant.bytes);
-  b[tensor].quantized = true;
-  b[tensor].scale = constant.spec.scale;
-  b[tensor].zero_point = constant.spec.zero_point;
-  return tensor;
-}
-
 TensorSpec RandomSpec(Random& random, const Shape& shape) {
   const DType type = random.Byte();
   return {type, shape, random.Float(0.01f, 0.2f), random.Zero(type)};
@@ -102,7 +94,7 @@ ProgramBuilder Program(uint32_t seed, Opcode opcode, const Shape& shape, const C
     b.Add(Opcode::kMaxPool, pooled, tensor);
     tensor = pooled;
   }
-  const int32_t small = Add(b, constant);
+  const int32_t small = b.QuantizedConst(constant.spec, constant.bytes);
   const bool first = random.Int(0, 1) == 0;
   Command& command = b.Add(opcode, out, first ? small : tensor);
   command.Set(Field::kSrc2, first ? tensor : small)
@@ -176,7 +168,7 @@ void ExpectRefused(const Spoil& spoil) {
   Random random(1);
   const Shape shape = {1, 4, 4, 8};
   ProgramBuilder b = Program(1, Opcode::kMul, shape, {RandomSpec(random, {8}), Bytes(8)}, false);
-  ASSERT_EQ(LoadError(b), "");
+  ASSERT_EQ(LoadError(b), kNoError);
   Command& command = b.image.commands.back();
   const bool first = b[command.Tensor(Field::kSrc)].region == Region::kConst;
   spoil(&b, &command, first ? Field::kSrc : Field::kSrc2, first ? Field::kSrc2 : Field::kSrc);

@@ -37,10 +37,7 @@ struct Pair {
     src = builder.Input(a);
     inputs = {Stored(numbers_a, a.dtype)};
     if (constant) {
-      src2 = builder.ConstBytes(b.dtype, b.shape, Stored(numbers_b, b.dtype).data());
-      builder[src2].quantized = true;
-      builder[src2].scale = b.scale;
-      builder[src2].zero_point = b.zero_point;
+      src2 = builder.QuantizedConst(b, Stored(numbers_b, b.dtype));
     } else {
       src2 = builder.Input(b);
       inputs.push_back(Stored(numbers_b, b.dtype));
@@ -234,7 +231,7 @@ TEST(Int16Pairs, ComparisonsThatAreNoneAreRefused) {
         .Set(Field::kMode, static_cast<int64_t>(op));
     return LoadError(b);
   };
-  EXPECT_EQ(error_of(DType::kBool, BinaryOp::kLess), "");
+  EXPECT_EQ(error_of(DType::kBool, BinaryOp::kLess), kNoError);
   EXPECT_THAT(error_of(DType::kS16, BinaryOp::kLess), HasSubstr("bool"));
   EXPECT_THAT(error_of(DType::kBool, BinaryOp::kAdd), HasSubstr("expected a comparison"));
 }
@@ -259,7 +256,7 @@ TEST(Int16Pairs, ProductsOfOtherShapesAndTypesAreRefused) {
     b.Add(Opcode::kProduct, dst, src).Set(Field::kMultiplier, 1);
     return LoadError(b);
   };
-  EXPECT_EQ(error_of({2, 3, 1, 4}, {2, 1, 1, 4}, DType::kS16), "");
+  EXPECT_EQ(error_of({2, 3, 1, 4}, {2, 1, 1, 4}, DType::kS16), kNoError);
   EXPECT_THAT(error_of({2, 3, 2, 4}, {2, 1, 1, 4}, DType::kS16), HasSubstr("[outer, n, 1, inner]"));
   EXPECT_THAT(error_of({2, 3, 1, 4}, {2, 1, 1, 5}, DType::kS16), HasSubstr("dst"));
   EXPECT_THAT(error_of({2, 3, 1, 4}, {2, 1, 1, 4}, DType::kS8), HasSubstr("dst"));

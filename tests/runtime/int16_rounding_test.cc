@@ -299,9 +299,9 @@ TEST(Int16Rounding, WhatTheVerifierRefuses) {
     return LoadError(b);
   };
   const ChannelRequant good{0, 1 << 30, 40};
-  EXPECT_EQ(product(Rounding::kTwoStepUp, 100, good), "");
+  EXPECT_EQ(product(Rounding::kTwoStepUp, 100, good), kNoError);
   EXPECT_THAT(product(Rounding::kTwoStepUp, 120, good), HasSubstr("the accumulator may reach"));
-  EXPECT_EQ(product(Rounding::kHalfUp, 120, good), "");
+  EXPECT_EQ(product(Rounding::kHalfUp, 120, good), kNoError);
   EXPECT_THAT(product(Rounding::kFloatEven, 1, good), HasSubstr("rounding is 2, expected 0, 1, 6"));
   EXPECT_THAT(product(Rounding::kDoubleAway, 1, {0, 0x7ff00000, 0}), HasSubstr("scale is inf"));
 
@@ -318,7 +318,7 @@ TEST(Int16Rounding, WhatTheVerifierRefuses) {
         .Set(Field::kRshift, 31);
     return LoadError(b);
   };
-  EXPECT_EQ(softmax(2, 65535), "");
+  EXPECT_EQ(softmax(2, 65535), kNoError);
   EXPECT_THAT(softmax(1, 7), HasSubstr("entry 511 is 1, expected at least 2"));
   EXPECT_THAT(softmax(2, 65536), HasSubstr("expected rows of at most 65535"));
 

@@ -11,6 +11,7 @@
 #include "codegen/packing/packing.h"
 #include "isa/attributes.h"
 #include "runtime/work_cost.h"
+#include "tests/base/error_of.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {
@@ -22,12 +23,7 @@ using ::testing::HasSubstr;
 constexpr int64_t kHuge = int64_t{1} << 39;
 
 std::string LoadErrorUnder(const ProgramBuilder& b, const Limits& limits) {
-  try {
-    Program::FromBytes(b.File(), "net", limits);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return ErrorOf([&] { Program::FromBytes(b.File(), "net", limits); });
 }
 
 // A 3x3 depthwise convolution whose dilation reaches over the pads.
@@ -149,7 +145,7 @@ TEST(Limits, WhatIsTooMuchIsRefusedNamingTheCommandAndHowToAllowIt) {
                               "(depthwise 'dw1') 1536, expected at most 1535"),
                     HasSubstr("--limits macs=1536")));
   limits.most.macs = 1536;
-  EXPECT_EQ(LoadErrorUnder(b, limits), "");
+  EXPECT_EQ(LoadErrorUnder(b, limits), kNoError);
   limits.most.arena = 100;
   EXPECT_THAT(LoadErrorUnder(b, limits), HasSubstr("bytes of arena, expected at most 100"));
 }
@@ -200,9 +196,9 @@ TEST(Sizes, AZeroBesideHugeDimensionsIsRefusedWhereTheirProductIs) {
   b.Add(Opcode::kSlice, out, in)
       .Set(Field::kList, b.List({0, 0}))
       .Set(Field::kList2, b.List({1, 1}));
-  EXPECT_EQ(LoadErrorUnder(b, {}), "");
+  EXPECT_EQ(LoadErrorUnder(b, {}), kNoError);
   b[in].shape = b[out].shape = {0, kHuge};
-  EXPECT_EQ(LoadErrorUnder(b, {}), "");
+  EXPECT_EQ(LoadErrorUnder(b, {}), kNoError);
   b[in].shape = b[out].shape = {0, kHuge, kHuge};
   EXPECT_THROW(b.File(), Error);
 }
@@ -227,7 +223,7 @@ TEST(Sizes, AReductionHasNoMoreAxesThanDimensions) {
   ProgramBuilder b;
   const int32_t in = b.Input({DType::kF32, {4, 5}}), out = b.Output({DType::kF32, {}});
   b.Add(Opcode::kReduceF32, out, in).Set(Field::kList, b.List({0, -1}));
-  EXPECT_EQ(LoadErrorUnder(b, {}), "");
+  EXPECT_EQ(LoadErrorUnder(b, {}), kNoError);
   // Read for each command, it would be as long as the file and more than the work.
   b.image.commands[0].Set(Field::kList, b.List({0, 1, 1}));
   EXPECT_THAT(LoadErrorUnder(b, {}), HasSubstr("expected at most 2 axes"));

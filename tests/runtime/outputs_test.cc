@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "codegen/container/output_cuts.h"
+#include "tests/base/error_of.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {
@@ -70,20 +71,15 @@ TEST(Outputs, AreCutToWhatCounts) {
 }
 
 TEST(Outputs, MetadataThatDoesNotFitIsRefused) {
-  EXPECT_EQ(LoadError(Program3()), "");
+  EXPECT_EQ(LoadError(Program3()), kNoError);
   for (const char* text :
        {"", "0:0", "0:0:3", "3:0:2", "0:1:2", "0:0:2 0:0:2", "0:0:1", "2:0:2", "0:0:2 ", " 0:0:2",
         "-1:0:2", "0:0:2:1", "0:0:2 2:0:0", "0:0:0x2", "99999999999999999999:0:2"}) {
     SCOPED_TRACE(text);
     ProgramBuilder b = Program3();
     b.image.meta[kOutputCutsKey] = text;
-    try {
-      OutputCuts(b.image, "net");
-      ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
-      EXPECT_THAT(error.what(), HasSubstr("net: metadata 'output_cuts' is '"));
-    }
+    EXPECT_THAT(ErrorOf(ErrorCode::kCorrupt, [&] { OutputCuts(b.image, "net"); }),
+                HasSubstr("net: metadata 'output_cuts' is '"));
     // Readers ask for it, and so does the writer.
     EXPECT_THROW(b.File(), Error);
   }
@@ -161,13 +157,8 @@ TEST(Outputs, AFaultIsAnErrorThatNamesTheProgram) {
   Fill<float>(session, 0, {1, 2, 3});
   Fill<int32_t>(session, 1, {3});
   session.RunObserved([](int) {});
-  try {
-    RequireNoFault(program, session);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
-    EXPECT_THAT(error.what(), HasSubstr(program.where() + ": command 0 (gather): index 3"));
-  }
+  EXPECT_THAT(ErrorOf(ErrorCode::kInvalidInput, [&] { RequireNoFault(program, session); }),
+              HasSubstr(program.where() + ": command 0 (gather): index 3"));
 }
 
 }  // namespace

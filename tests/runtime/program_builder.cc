@@ -1,5 +1,6 @@
 #include "tests/runtime/program_builder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -56,6 +57,14 @@ int32_t ProgramBuilder::ConstBytes(DType dtype, const Shape& shape, const void* 
   image.constants.resize(AlignUp(record.offset + record.bytes()) + kSlack);
   if (record.bytes() > 0) std::memcpy(image.constants.data() + record.offset, data, record.bytes());
   return Append(std::move(record));
+}
+
+int32_t ProgramBuilder::QuantizedConst(const TensorSpec& spec, const Bytes& data) {
+  const int32_t tensor = ConstBytes(spec.dtype, spec.shape, data.data());
+  (*this)[tensor].quantized = true;
+  (*this)[tensor].scale = spec.scale;
+  (*this)[tensor].zero_point = spec.zero_point;
+  return tensor;
 }
 
 Command& ProgramBuilder::Add(Opcode opcode, int32_t dst, int32_t src) {
@@ -115,13 +124,18 @@ Bytes RunEverywhere(const ProgramBuilder& builder, const std::vector<Bytes>& inp
 }
 
 std::string LoadError(const ProgramBuilder& builder) {
-  try {
-    builder.Build();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kCorrupt) << error.what();
-    return error.what();
-  }
-  return "";
+  return ErrorOf(ErrorCode::kCorrupt, [&] { builder.Build(); });
+}
+
+void ExpectRefused(const ProgramBuilder& b, const std::string& part) {
+  EXPECT_THAT(LoadError(b), ::testing::HasSubstr(part));
+}
+
+void ExpectRefused(ProgramBuilder b, const std::string& part,
+                   const std::function<void(ProgramBuilder*)>& spoil) {
+  ASSERT_EQ(LoadError(b), kNoError) << "the program is not valid to begin with";
+  spoil(&b);
+  ExpectRefused(b, part);
 }
 
 Bytes Random::Data(int64_t count) {

@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "codegen/container/image.h"
 #include "runtime/runtime.h"
+#include "tests/base/error_of.h"
 
 namespace rshift::testing {
 
@@ -37,6 +39,7 @@ class ProgramBuilder {
   int32_t Const(DType dtype, const Shape& shape, const std::vector<T>& values) {
     return ConstBytes(dtype, shape, values.data());
   }
+  int32_t QuantizedConst(const TensorSpec& spec, const Bytes& data);
   int32_t List(const std::vector<int64_t>& values) {
     return Const(DType::kS64, {static_cast<int64_t>(values.size())}, values);
   }
@@ -63,8 +66,12 @@ Bytes RunProgram(const Program& program, const std::vector<Bytes>& inputs,
 // view of another one (view_program.h), expects equal bytes and returns them.
 Bytes RunEverywhere(const ProgramBuilder& builder, const std::vector<Bytes>& inputs);
 
-// The message with which building or loading fails; "" when it does not.
+// The message with which building or loading fails; kNoError when it does not.
 std::string LoadError(const ProgramBuilder& builder);
+// Loading fails with a message that has the part, and does not before the program is spoilt.
+void ExpectRefused(const ProgramBuilder& b, const std::string& part);
+void ExpectRefused(ProgramBuilder b, const std::string& part,
+                   const std::function<void(ProgramBuilder*)>& spoil);
 
 // A generator that says its seed when a test fails is made by SCOPED_TRACE(seed) in the test.
 struct Random {

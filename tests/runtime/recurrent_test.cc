@@ -226,7 +226,7 @@ TEST(RecurrentStep, StatesComeFromAndGoToF32) {
     EXPECT_EQ(back[i], static_cast<float>(expected) * scale);
   }
   quantize[q].scale = 0;
-  EXPECT_NE(LoadError(quantize), "");
+  EXPECT_NE(LoadError(quantize), kNoError);
 }
 
 TEST(RecurrentStep, DamagedCellsAreRefused) {
@@ -238,7 +238,7 @@ TEST(RecurrentStep, DamagedCellsAreRefused) {
     spoil(builder, builder.image.commands.back());
     return LoadError(builder);
   };
-  EXPECT_EQ(error([](auto&, auto&) {}), "");
+  EXPECT_EQ(error([](auto&, auto&) {}), kNoError);
   EXPECT_NE(error([&](auto&, Command& cmd) {
               cmd.Set(Field::kOffset, c.rows - c.batch + 1);
             }).find("rows, expected"),

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "isa/attributes.h"
 #include "runtime/step.h"
+#include "tests/base/error_of.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {
@@ -126,14 +127,9 @@ TEST(Session, NamesACommandThatNobodyImplements) {
   const int32_t out = b.Output({DType::kF32, {2, 4}});
   b.Add(Opcode::kMatMulF32, out, in).Set(Field::kSrc2, in2);
   const Program program = b.Build();  // rshift_float is not registered in this program
-  try {
-    Session session(program);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
-    EXPECT_THAT(error.what(), HasSubstr("matmul_f32"));
-    EXPECT_THAT(error.what(), HasSubstr("call RegisterFloatLibrary()"));
-  }
+  const std::string error = ErrorOf(ErrorCode::kUnsupported, [&] { Session session(program); });
+  EXPECT_THAT(error, HasSubstr("matmul_f32"));
+  EXPECT_THAT(error, HasSubstr("call RegisterFloatLibrary()"));
 }
 
 TEST(Isa, NamesAreReadBack) {
@@ -163,12 +159,7 @@ TEST(Program, NamesAFileThatIsMissingEmptyOrCutOff) {
   const Bytes file = ThreeCommands().File();
   for (const size_t size : {size_t{0}, size_t{10}, file.size() / 2, file.size() - 1}) {
     WriteFileAtomic(path, std::span(file).first(size));
-    try {
-      Program::Load(path);
-      FAIL() << "no error with " << size << " bytes";
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr(path));
-    }
+    EXPECT_THAT(ErrorOf([&] { Program::Load(path); }), HasSubstr(path)) << size << " bytes";
   }
   std::filesystem::remove(path);
 }

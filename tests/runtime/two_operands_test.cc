@@ -31,14 +31,7 @@ struct Case {
     data_a = random.Data(NumElements(a.shape));
     data_b = random.Data(NumElements(b.shape));
     src = builder.Input(a);
-    if (constant) {
-      src2 = builder.Const(b.dtype, b.shape, data_b);
-      builder[src2].quantized = true;
-      builder[src2].scale = b.scale;
-      builder[src2].zero_point = b.zero_point;
-    } else {
-      src2 = builder.Input(b);
-    }
+    src2 = constant ? builder.QuantizedConst(b, data_b) : builder.Input(b);
     dst = builder.Output(y);
     if (type_y == DType::kBool) return;
     lo = static_cast<int32_t>(random.Int(Lowest(type_y), y.zero_point));

@@ -84,7 +84,7 @@ TEST(VerifyPass, OnlyInPlace) {
 TEST(VerifyPass, AnOperandSharesAllBytesOrNone) {
   ProgramBuilder b = Pass();
   Of(&b, 2).Set(Field::kSrc2, kMapped);
-  EXPECT_EQ(LoadError(b), "");
+  EXPECT_EQ(LoadError(b), kNoError);
   ExpectRefused("src2 't6' (u8 1x5x5x70) overlaps dst", [](auto* spoilt) {
     const int32_t row_below = spoilt->Arena({DType::kU8, {1, kSide, kSide, kChannels}});
     (*spoilt)[row_below].offset = (*spoilt)[kOut].offset + 64;

@@ -23,17 +23,10 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 Command& First(ProgramBuilder* b) { return b->image.commands[0]; }
 TensorRecord& Of(ProgramBuilder* b, Field f) { return (*b)[First(b).Tensor(f)]; }
 
-template <typename Spoil>
-void ExpectRefused(ProgramBuilder b, const std::string& part, const Spoil& spoil) {
-  ASSERT_EQ(LoadError(b), "") << "the program is not valid to begin with";
-  spoil(&b);
-  EXPECT_THAT(LoadError(b), HasSubstr(part));
-}
-
 template <typename Change>
 void ExpectAccepted(ProgramBuilder b, const Change& change) {
   change(&b);
-  EXPECT_EQ(LoadError(b), "");
+  EXPECT_EQ(LoadError(b), kNoError);
 }
 
 void SetRecord(ProgramBuilder* b, int64_t channel, const ChannelRequant& record) {
@@ -288,7 +281,7 @@ TEST(VerifyRounding, RoundingsThatACommandDoesNotHave) {
       SCOPED_TRACE(rounding);
       const std::string message = LoadError(b);
       if (ok)
-        EXPECT_EQ(message, "");
+        EXPECT_EQ(message, kNoError);
       else
         EXPECT_THAT(message, HasSubstr("rounding is"));
     }
@@ -406,7 +399,7 @@ TEST(VerifyRounding, SoftmaxTables) {
     std::memcpy(p->image.constants.data() + Of(p, Field::kTable).offset + 4 * index, &word, 4);
   };
   const auto bits = [](float value) { return std::bit_cast<int32_t>(value); };
-  EXPECT_EQ(LoadError(Softmax(0, 4095)), "");
+  EXPECT_EQ(LoadError(Softmax(0, 4095)), kNoError);
   EXPECT_THAT(LoadError(Softmax(0, 4096)), HasSubstr("rows of 4096"));
   ExpectRefused(Softmax(0, 10), "an entry is -1", [&](auto* p) { set(p, 255, -1); });
   ExpectRefused(Softmax(0, 10), "first entry is 2047", [&](auto* p) { set(p, 0, 2047); });
@@ -419,7 +412,7 @@ TEST(VerifyRounding, SoftmaxTables) {
     ExpectRefused(Softmax(mode, 10), "an entry is", [&](auto* p) { set(p, 9, (1 << 30) + 1); });
     ExpectRefused(Softmax(mode, 10), "first entry is", [&](auto* p) { set(p, 0, (1 << 30) - 1); });
     ExpectRefused(Softmax(mode, 10), "scale is", [](auto* p) { Of(p, Field::kDst).scale = kNan; });
-    EXPECT_EQ(LoadError(Softmax(mode, 1 << 20)), "");
+    EXPECT_EQ(LoadError(Softmax(mode, 1 << 20)), kNoError);
     EXPECT_THAT(LoadError(Softmax(mode, (1 << 20) + 1)), HasSubstr("expected at most 1048576"));
   }
   // A difference of logarithms is in units of x; a quotient is not.

@@ -14,13 +14,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-template <typename Spoil>
-void ExpectRefused(ProgramBuilder b, const std::string& part, const Spoil& spoil) {
-  ASSERT_EQ(LoadError(b), "") << "the program is not valid to begin with";
-  spoil(&b);
-  EXPECT_THAT(LoadError(b), HasSubstr(part));
-}
-
 // A part of `whole`, all rows, columns [first, first + columns).
 int32_t Part(ProgramBuilder* b, int32_t whole, int64_t first, int64_t columns) {
   TensorRecord part = (*b)[whole];
@@ -72,7 +65,7 @@ TEST(VerifyViews, AReaderOfOnePartNeedsOnlyThat) {
   ProgramBuilder b = Concat();
   b.image.commands.pop_back();
   b.image.outputs = {{"out", kIn}};
-  EXPECT_EQ(LoadError(b), "");
+  EXPECT_EQ(LoadError(b), kNoError);
   std::swap(b.image.commands[0], b.image.commands[1]);
   EXPECT_THAT(LoadError(b), HasSubstr("(u8 4x8): some of its bytes were never written"));
 }
@@ -92,7 +85,7 @@ TEST(VerifyViews, DestinationsAndOperandsShareNoBytes) {
   b[kRight].name = "in place";
   b.image.commands.pop_back();
   b.image.outputs = {{"out", kIn}};
-  EXPECT_EQ(LoadError(b), "");
+  EXPECT_EQ(LoadError(b), kNoError);
   ExpectRefused(b, "overlaps dst", [](auto* p) { (*p)[kRight].pitch = 17; });
 }
 
@@ -105,7 +98,7 @@ TEST(VerifyViews, ACopyWalksRowsWithOneDistance) {
   b.Add(Opcode::kCopyInto, part, in).Set(Field::kAxis, 1).Set(Field::kOffset, 2);
   EXPECT_THAT(LoadError(b), HasSubstr("axis is 1"));
   b[part].shape[0] = b[in].shape[0] = 1;
-  EXPECT_EQ(LoadError(b), "");
+  EXPECT_EQ(LoadError(b), kNoError);
   b.image.commands[0].Set(Field::kOffset, 3);
   EXPECT_THAT(LoadError(b), HasSubstr("leave dst"));
 }
@@ -123,11 +116,11 @@ TEST(VerifyViews, AnAddendOfAPostOperationLiesAsDstDoes) {
   b.Add(Opcode::kConv, dst, src).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
   b.image.commands[0].Set(Field::kClampHiQ, 255).Set(Field::kRounding, 3);
   b.image.outputs = {{"out", src}};
-  EXPECT_EQ(LoadError(b), "");
+  EXPECT_EQ(LoadError(b), kNoError);
   b.image.commands[0].Set(Field::kList, list).Set(Field::kSrc2, old);
   EXPECT_THAT(LoadError(b), HasSubstr("has a pitch"));
   b[dst].pitch = 0;
-  EXPECT_EQ(LoadError(b), "");
+  EXPECT_EQ(LoadError(b), kNoError);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST(WeightBits, TheVerifierRefusesWhatItRefusesOf8) {
   Random random(80);
   const ProgramBuilder valid =
       In4Bits(Product({Opcode::kConv, DType::kS8, DType::kS8, 6, 20, 1}, random));
-  ASSERT_EQ(LoadError(valid), "");
+  ASSERT_EQ(LoadError(valid), kNoError);
   const auto refused = [&](const char* part, const auto& spoil) {
     ProgramBuilder b = valid;
     spoil(b);

@@ -60,7 +60,7 @@ TEST(PReluTest, RejectsASlopeLargerThanTheSource) {
       Opcode::kPReluF32,
       {{Field::kSrc, RandomFloats({1, 3}, random)}, {Field::kSrc2, RandomFloats({2, 3}, random)}},
       DType::kF32, {1, 3});
-  EXPECT_NE(ErrorOf(test), "");
+  EXPECT_NE(ErrorOf(test), kNoError);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/error.h"
 #include "codegen/container/container.h"
 
 namespace rshift::testing {
@@ -155,13 +154,10 @@ TestTensor RunOnAnyIsa(const CommandCase& test, bool portable) {
 }
 
 std::string ErrorOf(const CommandCase& test) {
-  try {
+  return rshift::ErrorOf([&] {
     const Program program = Program::FromBytes(WriteContainer(ImageOf(test)), "test.rshift");
     const Session session(program, {.threads = 1});
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 int64_t BroadcastOffset(const Shape& shape, const Shape& index) {

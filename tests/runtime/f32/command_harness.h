@@ -13,6 +13,7 @@
 
 #include "codegen/container/image.h"
 #include "runtime/runtime.h"
+#include "tests/base/error_of.h"
 
 namespace rshift::testing {
 
@@ -84,7 +85,7 @@ TestTensor RunOnAnyThreads(const CommandCase& test);
 // The same with every instruction set that this CPU has and with 1 to 4 threads.
 TestTensor RunOnAnyIsa(const CommandCase& test, bool portable = false);
 
-// The message of the rshift::Error that making the program and its session throws; "" when it does
+// The message of the Error that making the program and its session throws; kNoError when it does
 // not.
 std::string ErrorOf(const CommandCase& test);
 

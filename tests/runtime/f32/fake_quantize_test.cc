@@ -59,7 +59,7 @@ TEST(FakeQuantizeTest, RejectsRangesOfAnotherShape) {
   for (const Shape& shape : {Shape{4}, Shape{3, 4}, Shape{2, 3}}) {
     const TestTensor ranges =
         Make<float>(shape, std::vector<float>(static_cast<size_t>(NumElements(shape))));
-    EXPECT_NE(ErrorOf(FakeQuantizeCase(x, ranges, 0, 256)), "") << ToString(shape);
+    EXPECT_NE(ErrorOf(FakeQuantizeCase(x, ranges, 0, 256)), kNoError) << ToString(shape);
   }
 }
 

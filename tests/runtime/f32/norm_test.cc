@@ -115,7 +115,7 @@ TEST(LayerNormTest, RejectsAScaleOfTheWrongSize) {
       {{Field::kSrc, RandomFloats({2, 3}, random)}, {Field::kSrc2, RandomFloats({2}, random)}},
       DType::kF32, {2, 3});
   test.Set(Field::kAxis, 1);
-  EXPECT_NE(ErrorOf(test), "");
+  EXPECT_NE(ErrorOf(test), kNoError);
 }
 
 // x in either memory order; `channel` and `image` of an index tell its group.

@@ -287,7 +287,7 @@ TEST(ReduceTest, RejectsAResultOfTheWrongSize) {
                          {{Field::kSrc, Make<float>({2, 2}, {1, 2, 3, 4})},
                           {Field::kList, ConstantList<int64_t>({0})}},
                          DType::kF32, {2, 2});
-  EXPECT_NE(ErrorOf(test), "");
+  EXPECT_NE(ErrorOf(test), kNoError);
 }
 
 }  // namespace

@@ -85,11 +85,11 @@ TEST(ResizeTest, FourDimensionsAtOnce) {
 TEST(ResizeTest, RejectsNearestAndBadScales) {
   ResizeCase attributes{};
   const TestTensor x = Sawtooth({2, 3});
-  EXPECT_NE(ErrorOf(CaseOf(attributes, x, {4, 6}, {2, 2})), "");  // mode 0 is nearest
+  EXPECT_NE(ErrorOf(CaseOf(attributes, x, {4, 6}, {2, 2})), kNoError);  // mode 0 is nearest
   attributes.mode = static_cast<int>(ResizeMode::kLinear);
-  EXPECT_EQ(ErrorOf(CaseOf(attributes, x, {4, 6}, {2, 2})), "");
-  EXPECT_NE(ErrorOf(CaseOf(attributes, x, {4, 6}, {2})), "");
-  EXPECT_NE(ErrorOf(CaseOf(attributes, x, {4, 6}, {2, -2})), "");
+  EXPECT_EQ(ErrorOf(CaseOf(attributes, x, {4, 6}, {2, 2})), kNoError);
+  EXPECT_NE(ErrorOf(CaseOf(attributes, x, {4, 6}, {2})), kNoError);
+  EXPECT_NE(ErrorOf(CaseOf(attributes, x, {4, 6}, {2, -2})), kNoError);
 }
 
 }  // namespace

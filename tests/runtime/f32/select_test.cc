@@ -234,7 +234,7 @@ TEST(SelectTest, TheVerifierRefusesListsThatAreTooShort) {
                      dst);
     return ErrorOf(test.Set(Field::kCount, 9));
   };
-  EXPECT_EQ(suppression(boxes, scores, {7, 3}), "");
+  EXPECT_EQ(suppression(boxes, scores, {7, 3}), kNoError);
   EXPECT_THAT(suppression(boxes, scores, {6, 3}), HasSubstr("dst"));
   EXPECT_THAT(suppression(boxes, scores, {21}), HasSubstr("dst"));
   EXPECT_THAT(suppression(scores, scores, {7, 3}), HasSubstr("batches x boxes x 4"));
@@ -245,7 +245,8 @@ TEST(SelectTest, TheVerifierRefusesListsThatAreTooShort) {
   EXPECT_THAT(ErrorOf(CommandCase(Opcode::kNonZero, {{Field::kSrc, boxes}}, DType::kS32, {9})),
               HasSubstr("dst"));
   const TestTensor rows = Make<float>({2, 4}, std::vector<float>(8));
-  EXPECT_EQ(ErrorOf(CommandCase(Opcode::kUnique, {{Field::kSrc, rows}}, DType::kS64, {7})), "");
+  EXPECT_EQ(ErrorOf(CommandCase(Opcode::kUnique, {{Field::kSrc, rows}}, DType::kS64, {7})),
+            kNoError);
   EXPECT_THAT(ErrorOf(CommandCase(Opcode::kUnique, {{Field::kSrc, rows}}, DType::kS64, {6})),
               HasSubstr("dst"));
   EXPECT_THAT(ErrorOf(CommandCase(Opcode::kUnique, {{Field::kSrc, boxes}}, DType::kS64, {7})),

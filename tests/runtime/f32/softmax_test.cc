@@ -129,7 +129,7 @@ TEST(SoftmaxTest, RejectsAnAxisThatIsNotThere) {
   CommandCase test(Opcode::kSoftmaxF32, {{Field::kSrc, Make<float>({2}, {1, 2})}}, DType::kF32,
                    {2});
   test.Set(Field::kAxis, 1);
-  EXPECT_NE(ErrorOf(test), "");
+  EXPECT_NE(ErrorOf(test), kNoError);
 }
 
 }  // namespace

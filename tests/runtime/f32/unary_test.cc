@@ -126,8 +126,8 @@ TEST(UnaryTest, IntegersAndBool) {
             (std::vector<int64_t>{1, -1, 0}));
   EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryOp::kNot, BoolTensor({3}, {1, 0, 1}))).bytes,
             (std::vector<uint8_t>{0, 1, 0}));
-  EXPECT_NE(ErrorOf(UnaryCase(UnaryOp::kExp, s64)), "");
-  EXPECT_NE(ErrorOf(UnaryCase(UnaryOp::kNot, Make<float>({1}, {1}))), "");
+  EXPECT_NE(ErrorOf(UnaryCase(UnaryOp::kExp, s64)), kNoError);
+  EXPECT_NE(ErrorOf(UnaryCase(UnaryOp::kNot, Make<float>({1}, {1}))), kNoError);
 }
 
 }  // namespace

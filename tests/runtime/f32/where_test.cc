@@ -45,7 +45,7 @@ TEST(WhereTest, RejectsBranchesOfDifferentTypes) {
                           {Field::kSrc2, Make<float>({1}, {1})},
                           {Field::kSrc3, Make<int32_t>({1}, {1})}},
                          DType::kF32, {1});
-  EXPECT_NE(ErrorOf(test), "");
+  EXPECT_NE(ErrorOf(test), kNoError);
 }
 
 }  // namespace

@@ -90,10 +90,10 @@ TEST(MatMulF32Test, BroadcastsBatches) {
 
 TEST(MatMulF32Test, RejectsShapesThatDoNotFit) {
   RegisterFloatLibrary();
-  EXPECT_EQ(ErrorOf(CommandOf({{2, 3}, {3, 4}, {2, 4}}, 1)), "");
-  EXPECT_NE(ErrorOf(CommandOf({{2, 3}, {4, 4}, {2, 4}}, 1)), "");
-  EXPECT_NE(ErrorOf(CommandOf({{2, 3}, {3, 4}, {2, 5}}, 1)), "");
-  EXPECT_NE(ErrorOf(CommandOf({{2, 2, 3}, {3, 3, 4}, {3, 2, 4}}, 1)), "");
+  EXPECT_EQ(ErrorOf(CommandOf({{2, 3}, {3, 4}, {2, 4}}, 1)), kNoError);
+  EXPECT_NE(ErrorOf(CommandOf({{2, 3}, {4, 4}, {2, 4}}, 1)), kNoError);
+  EXPECT_NE(ErrorOf(CommandOf({{2, 3}, {3, 4}, {2, 5}}, 1)), kNoError);
+  EXPECT_NE(ErrorOf(CommandOf({{2, 2, 3}, {3, 3, 4}, {3, 2, 4}}, 1)), kNoError);
 }
 
 }  // namespace

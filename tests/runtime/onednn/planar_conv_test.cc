@@ -167,7 +167,7 @@ TEST(PlanarConvTest, OnePixelWindowsWithStridesReadTheirPads) {
 TEST(PlanarConvTest, TheVerifierRefusesWhatNoStepHas) {
   const PlanarCase good{
       .h = {.in = 40, .kernel = 3}, .w = {.in = 40, .kernel = 3}, .ic = 4, .oc = 4};
-  EXPECT_EQ(ErrorOf(CommandOf(good, 1)), "");
+  EXPECT_EQ(ErrorOf(CommandOf(good, 1)), kNoError);
   PlanarCase tall = good;
   tall.h.kernel = 17;
   EXPECT_NE(ErrorOf(CommandOf(tall, 1)).find("16 x 16"), std::string::npos);

@@ -2,7 +2,11 @@
 #ifndef RSHIFT_TESTS_RUNTIME_ONEDNN_WINDOW_CASE_H_
 #define RSHIFT_TESTS_RUNTIME_ONEDNN_WINDOW_CASE_H_
 
+#include <gtest/gtest.h>
+
+#include <cmath>
 #include <ostream>
+#include <vector>
 
 #include "runtime/onednn/float_library.h"
 #include "tests/runtime/f32/command_harness.h"
@@ -46,6 +50,29 @@ inline WindowAxis RandomAxis(std::mt19937& random) {
   axis.after = Between(0, axis.kernel - 1, random);
   axis.in = axis.extent() + Between(0, 7, random);
   return axis;
+}
+
+// A convolution, transposed or not.
+struct WindowCase {
+  WindowAxis h, w;
+  int64_t batch = 1, groups = 1, ic = 1, oc = 1;  // channels per group
+  bool bias = true, constant_weights = true, constant_bias = true;
+  float lo = -INFINITY, hi = INFINITY;
+};
+
+// `test`, the command of the case, by oneDNN and by the portable kernels.
+inline void ExpectClose(const WindowCase& c, uint32_t seed, const CommandCase& test,
+                        const std::vector<double>& want) {
+  SCOPED_TRACE(::testing::Message() << "seed " << seed << " batch " << c.batch << " groups "
+                                    << c.groups << " channels a group " << c.ic << " -> " << c.oc
+                                    << "; h: " << c.h << "; w: " << c.w);
+  RegisterFloatLibrary();
+  // |sum| stays small while the terms do not: the tolerance is that of the terms.
+  const double tolerance =
+      1e-6 * std::sqrt(static_cast<double>(c.ic * c.h.kernel * c.w.kernel)) * 4;
+  for (const int threads : {1, 2})
+    ExpectClose(RunCommand(test, threads).As<float>(), want, tolerance);
+  ExpectClose(RunOnAnyIsa(test, true).As<float>(), want, kPortableTolerance);
 }
 
 }  // namespace rshift::testing
