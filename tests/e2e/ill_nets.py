@@ -8,7 +8,7 @@ import numpy as np
 from onnx import helper
 
 import pipeline
-from test_calibration_ranges import constant, save
+from little_onnx import constant, save
 
 SEED = 11
 SIDE = 16

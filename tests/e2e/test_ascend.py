@@ -5,23 +5,15 @@ import subprocess
 import sys
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
 import oracle
 import pipeline
+from little_onnx import save
 from recompute_ascend import ROUND, ascend_dequant, ascend_quant, convolve
 
 F16, F32, I64 = np.float16, np.float32, np.int64
-
-
-def save(path, nodes, constants, shapes, output):
-    graph = helper.make_graph(
-        nodes, 'ascend', [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in shapes.items()],
-        [helper.make_tensor_value_info('y', TensorProto.FLOAT, output)],
-        [numpy_helper.from_array(v, k) for k, v in constants.items()])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=8), path)
 
 
 def deploy(folder, config='', *extra, table=None):
@@ -48,8 +40,7 @@ def test_the_documents_example(tmp_path, report):
     rng = np.random.default_rng(1)
     w = rng.normal(0, 1, (5, 17, 1, 1)).astype(F32)
     scale_w = (np.abs(w).max((1, 2, 3)) / 127).astype(F32)
-    save(tmp_path / 'm.onnx', [helper.make_node('Conv', ['x', 'w'], ['y'], 'conv')], {'w': w},
-         {'x': (1, 17, 12, 12)}, (1, 5, 12, 12))
+    save(tmp_path / 'm.onnx', [helper.make_node('Conv', ['x', 'w'], ['y'], 'conv')], {'x': (1, 17, 12, 12)}, ['y'], {'w': w})
     scales = ', '.join(repr(float(s)) for s in scale_w)
     text = deploy(tmp_path, f'layers: {{conv: {{ascend: {{scale: 1.00049043, offset_d: -128, scale_w: [{scales}]}}}}}}')
     assert F32(1.00049043).view(np.uint32) == 0x3F801012
@@ -130,13 +121,11 @@ def test_random_layers_in_every_mode(tmp_path, report):
             case[-1]['deq_sqrt_mode'] = True  # these products are below float16's normal numbers
         if kind == 'fc':
             node = helper.make_node('Gemm', ['x', 'w', 'b'], ['y'], 'layer', transB=1)
-            output = (x_shape[0], len(w))
         else:
             pad = w.shape[2] // 2
             node = helper.make_node('Conv', ['x', 'w', 'b'], ['y'], 'layer', pads=[pad] * 4, strides=[2, 1],
                                     group=len(w) if kind == 'depthwise' else 1)
-            output = (1, len(w), None, None)
-        save(tmp_path / 'm.onnx', [node], {'w': w, 'b': b}, {'x': x_shape}, output)
+        save(tmp_path / 'm.onnx', [node], {'x': x_shape}, ['y'], {'w': w, 'b': b})
         deploy(tmp_path, config_of(case))
         x = rng.normal(0, 2, x_shape).astype(F32)
         wanted = expected(case, x)
@@ -161,7 +150,7 @@ def half_net(folder):
              helper.make_node('Add', ['r', 'd'], ['s'], 'add'),
              helper.make_node('GlobalAveragePool', ['s'], ['p'], 'pool'), helper.make_node('Flatten', ['p'], ['e']),
              helper.make_node('Gemm', ['e', 'f', 'g'], ['l'], 'fc'), helper.make_node('Softmax', ['l'], ['y'], 'soft')]
-    save(folder / 'm.onnx', nodes, constants, {'x': (1, 20, 8, 8)}, (1, 10))
+    save(folder / 'm.onnx', nodes, {'x': (1, 20, 8, 8)}, ['y'], constants)
     np.save(folder / 'data.npy', rng.normal(0, 1, (8, 20, 8, 8)).astype(F32))
     pipeline.calibrate(folder / 'm.onnx', folder / 'data.npy', folder / 't.yaml', samples=8, extra=['--method', 'minmax'])
     return constants
@@ -202,7 +191,7 @@ def convolve_float(x, w, pad):
 def test_sixteen_channels_are_not_quantized_but_by_a_switch(tmp_path):
     rng = np.random.default_rng(5)
     save(tmp_path / 'm.onnx', [helper.make_node('Conv', ['x', 'w'], ['y'], 'few')],
-         {'w': rng.normal(0, 1, (8, 16, 1, 1)).astype(F32)}, {'x': (1, 16, 4, 4)}, (1, 8, 4, 4))
+         {'x': (1, 16, 4, 4)}, ['y'], {'w': rng.normal(0, 1, (8, 16, 1, 1)).astype(F32)})
     np.save(tmp_path / 'data.npy', rng.normal(0, 1, (4, 16, 4, 4)).astype(F32))
     table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'data.npy', tmp_path / 't.yaml', samples=4)
     report = tmp_path / 'r.json'
@@ -271,7 +260,7 @@ def test_exported_files_compute_the_same(kind, mode, tmp_path, report):
                                           pads=[shape[2] // 2] * 4, strides=[1, 1 + i % 2]))
             nodes.append(helper.make_node('Relu', [f'c{i}'], [target], f'relu/{i}'))
         source = target
-    save(tmp_path / 'm.onnx', nodes, constants, {'x': x_shape}, None)
+    save(tmp_path / 'm.onnx', nodes, {'x': x_shape}, ['y'], constants)
     np.save(tmp_path / 'data.npy', rng.normal(0, 1, (8, *x_shape[1:])).astype(F32))
     table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'data.npy', tmp_path / 't.yaml', samples=8)
     extra = ['--calibration', table, '--mode', mode]

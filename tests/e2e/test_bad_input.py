@@ -9,6 +9,7 @@ from onnx import TensorProto, helper
 
 import oracle
 import pipeline
+from little_onnx import save
 
 RECIPE = pipeline.PREPROCESS / 'fashion_mnist.yaml'
 IMAGE = (1, 1, 28, 28)
@@ -51,11 +52,7 @@ def run_fails(program, sample, folder):
 
 def small_model(path, nodes, shape=IMAGE):
     """Saves a graph from `x` to `y`."""
-    graph = helper.make_graph(
-        nodes, 'small', [helper.make_tensor_value_info('x', TensorProto.FLOAT, shape)],
-        [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7)
-    onnx.save(model, path)
+    save(path, nodes, {'x': shape}, ['y'], opset=13)
     return path
 
 

@@ -3,11 +3,11 @@
 import json
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 import pipeline
+from little_onnx import save
 
 SEED, SIDE, CHANNELS, LAYERS = 17, 48, 24, 10
 FEW, MANY = 50, 1000
@@ -29,9 +29,7 @@ def _net(tmp_path_factory):
             nodes.append(helper.make_node('Relu', [at], [f'r{i}']))
             at = f'r{i}'
     shape = (1, 3, SIDE, SIDE)
-    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, shape)],
-                              [helper.make_tensor_value_info(at, TensorProto.FLOAT, None)], weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8), folder / 'net.onnx')
+    save(folder / 'net.onnx', nodes, {'x': shape}, [at], weights)
     np.save(folder / 'x.npy', rng.normal(0, 1, (MANY, *shape[1:])).astype(np.float32))
     return folder
 

@@ -10,7 +10,7 @@ import pytest
 from onnx import helper
 
 import pipeline
-from test_calibration_ranges import constant, save
+from little_onnx import constant, save
 
 SEED = 11
 

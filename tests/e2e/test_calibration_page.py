@@ -11,7 +11,7 @@ from onnx import helper
 import oracle
 import pipeline
 from chromium import in_browser
-from test_calibration_ranges import constant, save
+from little_onnx import constant, save
 from test_report_page import HOSTILE, hostile_model
 
 RECIPE = pipeline.PREPROCESS / 'fashion_mnist.yaml'

@@ -5,33 +5,17 @@ import json
 import re
 
 import numpy as np
-import onnx
 import onnxruntime
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
 import pipeline
+from little_onnx import constant, save
 
 SEED = 5
 TOKENS, WIDTH = 12, 8
 
 pytestmark = pytest.mark.sanitized
-
-
-def constant(name, values):
-    return numpy_helper.from_array(np.asarray(values), name)
-
-
-def save(path, nodes, inputs, outputs, constants=()):
-    """inputs: {name: shape}; outputs: names."""
-    graph = helper.make_graph(
-        nodes, 'net',
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in inputs.items()],
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in outputs],
-        list(constants))
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8)
-    onnx.save(model, path)
-    return path
 
 
 def attention(path, masking, outputs=('y',), inputs=None):

@@ -5,7 +5,7 @@ import pytest
 from onnx import helper
 
 import pipeline
-from test_calibration_ranges import constant, save
+from little_onnx import constant, save
 
 CHOICES = {'greatest': [helper.make_node('ReduceMax', ['a'], ['m'], axes=[1], keepdims=1)],
            'clipped': [helper.make_node('Clip', ['a', 'low', 'high'], ['m'])],

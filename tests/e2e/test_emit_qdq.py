@@ -7,6 +7,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import pipeline
 from frameworks.ort import exact_sums
+from little_onnx import save
 
 ort = pytest.importorskip('onnxruntime')
 
@@ -30,9 +31,7 @@ def net(path):
              node('Conv', ['m', 'w4'], ['c4'], name='narrow'), node('Sigmoid', ['c4'], ['g4']),
              node('GlobalAveragePool', ['g4'], ['p']), node('Flatten', ['p'], ['f']),
              node('Gemm', ['f', 'w5', 'b5'], ['y'], name='classify')]
-    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 16, 16))],
-                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], constants)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), path)
+    save(path, nodes, {'x': (1, 3, 16, 16)}, ['y'], constants, opset=13)
 
 
 @pytest.fixture(scope='module')
@@ -166,9 +165,7 @@ def test_resize(kind, tmp_path):
                                  np.array([1, 4, *kind['sizes']], np.int64), 'by')
     nodes = [helper.make_node('Conv', ['x', 'w'], ['c'], name='conv', pads=[1] * 4),
              helper.make_node('Resize', ['c', '', 'by'] if 'scales' in kind else ['c', '', '', 'by'], ['y'], name='up', **attributes)]
-    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, shape)],
-                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [numpy_helper.from_array(w, 'w'), by])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'n.onnx')
+    save(tmp_path / 'n.onnx', nodes, {'x': shape}, ['y'], [numpy_helper.from_array(w, 'w'), by], opset=13)
     np.save(tmp_path / 'x.npy', np.random.default_rng(62).normal(size=(8, *shape[1:])).astype(np.float32))
     pipeline.calibrate(tmp_path / 'n.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', extra=AS_IT_IS)
     theirs, ours, scale = both(tmp_path / 'n.onnx', tmp_path / 't.yaml', tmp_path / 'x.npy', tmp_path, 'symmetric', quantized='c')
@@ -200,10 +197,8 @@ def test_a_constant_operand_has_the_integers_of_the_program(op, tmp_path):
     rng, node = np.random.default_rng(4), helper.make_node
     weights = numpy_helper.from_array((rng.normal(size=(8, 3, 3, 3)) / 4).astype(np.float32), 'w')
     factor = numpy_helper.from_array(np.float32(0.37), 'factor')
-    graph = helper.make_graph([node(op, ['x', 'factor'], ['m'], name='first'), node('Conv', ['m', 'w'], ['y'], name='conv')], 'net',
-                              [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 12, 12))],
-                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [weights, factor])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'net.onnx')
+    save(tmp_path / 'net.onnx', [node(op, ['x', 'factor'], ['m'], name='first'), node('Conv', ['m', 'w'], ['y'], name='conv')],
+         {'x': (1, 3, 12, 12)}, ['y'], [weights, factor], opset=13)
     np.save(tmp_path / 'x.npy', rng.normal(size=(16, 3, 12, 12)).astype(np.float32))
     pipeline.calibrate(tmp_path / 'net.onnx', tmp_path / 'x.npy', tmp_path / 'table.yaml', extra=AS_IT_IS)
     theirs, ours, _ = both(tmp_path / 'net.onnx', tmp_path / 'table.yaml', tmp_path / 'x.npy', tmp_path, 'asymmetric', ('--profile', 'onnxruntime'))
@@ -244,10 +239,7 @@ def test_what_is_written_is_what_the_model_says(kind, mode, tmp_path):
     rng = np.random.default_rng(9)
     nodes, constants = lists(rng)[kind]
     nodes = [helper.make_node('Abs', ['x'], ['a']), helper.make_node('Add', ['a', 'one'], ['p']), *nodes] if kind == 'constant Div' else nodes
-    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 4, 6))],
-                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [*constants, numpy_helper.from_array(np.float32(0.3), 'one')])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8)
-    onnx.save(model, tmp_path / 'net.onnx')
+    save(tmp_path / 'net.onnx', nodes, {'x': (1, 4, 6)}, ['y'], [*constants, numpy_helper.from_array(np.float32(0.3), 'one')])
     x = rng.normal(size=(20, 4, 6)).astype(np.float32)
     np.save(tmp_path / 'x.npy', x)
     pipeline.calibrate(tmp_path / 'net.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=20, extra=(*AS_IT_IS, '--method', 'minmax'))
@@ -273,9 +265,7 @@ def test_means_and_norms_are_written(tmp_path):
     nodes = [node('Conv', ['x', 'w'], ['c'], name='conv'), node('InstanceNormalization', ['c', 'g', 'b'], ['n']), node('ReduceMean', ['n'], ['p'], axes=[2, 3], keepdims=0),
              node('Mul', ['p', 'p'], ['s']), node('ReduceMean', ['s'], ['q'], axes=[1], keepdims=1), node('Add', ['q', 'e'], ['qe']), node('Sqrt', ['qe'], ['r']),
              node('Div', ['p', 'r'], ['d']), node('Mul', ['d', 'g'], ['z']), node('MatMul', ['z', 'v'], ['y'], name='last')]
-    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 12, 12))],
-                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], constants)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'net.onnx')
+    save(tmp_path / 'net.onnx', nodes, {'x': (1, 3, 12, 12)}, ['y'], constants, opset=13)
     np.save(tmp_path / 'x.npy', rng.normal(size=(16, 3, 12, 12)).astype(np.float32))
     pipeline.calibrate(tmp_path / 'net.onnx', tmp_path / 'x.npy', tmp_path / 'table.yaml', extra=AS_IT_IS)
     theirs, ours, scale = both(tmp_path / 'net.onnx', tmp_path / 'table.yaml', tmp_path / 'x.npy', tmp_path, 'asymmetric')
@@ -284,9 +274,7 @@ def test_means_and_norms_are_written(tmp_path):
 
 def test_what_cannot_be_written_is_said_before_anything_is_measured(tmp_path):
     w = numpy_helper.from_array(np.ones((3, 4, 2, 2), np.float32), 'w')
-    graph = helper.make_graph([helper.make_node('ConvTranspose', ['x', 'w'], ['y'], name='up')], 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 6, 6))],
-                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [w])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'net.onnx')
+    save(tmp_path / 'net.onnx', [helper.make_node('ConvTranspose', ['x', 'w'], ['y'], name='up')], {'x': (1, 3, 6, 6)}, ['y'], [w], opset=13)
     error = pipeline.fails('model_deploy', tmp_path / 'net.onnx', '--calibration', tmp_path / 'no.table.yaml', '-o', tmp_path / 'p', '--emit-qdq', tmp_path / 'q.onnx')
     assert 'up: ConvTranspose cannot be written as ONNX yet' in error
 

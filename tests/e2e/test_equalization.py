@@ -4,23 +4,15 @@ import itertools
 import re
 
 import numpy as np
-import onnx
 import pytest
-from onnx import helper, numpy_helper
+from onnx import helper
 
 import oracle
 import pipeline
+from little_onnx import save
 
 CHANNELS = 8
-
-
-def save(path, name, nodes, weights):
-    graph = helper.make_graph(
-        nodes, name, [helper.make_tensor_value_info('x', 1, [1, 3, 16, 16])],
-        [helper.make_tensor_value_info('y', 1, [1, 5, 16, 16])],
-        [numpy_helper.from_array(array, name) for name, array in weights.items()])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9), path)
-    return path
+IMAGE = {'x': (1, 3, 16, 16)}
 
 
 def separable_net(path, seed, octaves):
@@ -40,7 +32,7 @@ def separable_net(path, seed, octaves):
              helper.make_node('Conv', ['a_relu', 'w2', 'b2'], ['b'], group=CHANNELS, **pads),
              helper.make_node('Relu', ['b'], ['b_relu']),
              helper.make_node('Conv', ['b_relu', 'w3', 'b3'], ['y'])]
-    return save(path, 'hidden_scales', nodes, weights)
+    return save(path, nodes, IMAGE, ['y'], weights)
 
 
 def gated_net(path, seed, octaves):
@@ -54,7 +46,7 @@ def gated_net(path, seed, octaves):
              helper.make_node('Sigmoid', ['a'], ['open']),
              helper.make_node('Mul', ['a', 'open'], ['b']),
              helper.make_node('Conv', ['b', 'w2'], ['y'])]
-    return save(path, 'gated', nodes, weights)
+    return save(path, nodes, IMAGE, ['y'], weights)
 
 
 def attention_net(path, seed, octaves, length=12, heads=2):
@@ -81,11 +73,7 @@ def attention_net(path, seed, octaves, length=12, heads=2):
               helper.make_node('MatMul', ['p', 'v'], ['m']), helper.make_node('Transpose', ['m'], ['m1'], perm=[0, 2, 1, 3]),
               helper.make_node('Reshape', ['m1', 'join'], ['m2']), helper.make_node('MatMul', ['m2', 'wo'], ['o']),
               helper.make_node('Add', ['x', 'o'], ['r']), helper.make_node('MatMul', ['r', 'wy'], ['y'])]
-    graph = helper.make_graph(nodes, 'attention', [helper.make_tensor_value_info('x', 1, [1, length, width])],
-                              [helper.make_tensor_value_info('y', 1, [1, length, 5])],
-                              [numpy_helper.from_array(array, name) for name, array in weights.items()])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9), path)
-    return path
+    return save(path, nodes, {'x': (1, length, width)}, ['y'], weights)
 
 
 @pytest.fixture(scope='module')

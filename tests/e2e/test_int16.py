@@ -13,6 +13,7 @@ import oracle
 import pipeline
 import sweep_case
 import sweep_cases
+from little_onnx import save
 
 SEEDS = (1, 2)
 # Of the largest result: what 16 bits of input and output cost the steepest function of the sweep.
@@ -68,9 +69,7 @@ def test_constants_that_are_no_weights_have_sixteen_bits(kind, mode, tmp_path):
     constants = [numpy_helper.from_array(rng.normal(size=shape).astype(np.float32), 'c'), numpy_helper.from_array(np.float32(0.5), 'h')]
     nodes = [node('Tanh', ['x'], ['t']), node('Abs', ['t'], ['a']), node('Add', ['a', 'h'], ['d'])] if op == 'Div' else [node('Tanh', ['x'], ['d'])]
     nodes.append(node(op, ['c', 'd'] if left else ['d', 'c'], ['y']))
-    graph = onnx.helper.make_graph(nodes, 'g', [onnx.helper.make_tensor_value_info('x', onnx.TensorProto.FLOAT, (4, 12, 16))],
-                                   [onnx.helper.make_tensor_value_info('y', onnx.TensorProto.FLOAT, None)], constants)
-    onnx.save(onnx.helper.make_model(graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid('', 17)]), tmp_path / 'm.onnx')
+    save(tmp_path / 'm.onnx', nodes, {'x': (4, 12, 16)}, ['y'], constants)
     x = rng.normal(size=(40, 12, 16)).astype(np.float32)
     np.save(tmp_path / 'x.npy', x)
     table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=0, extra=('--method', 'minmax'))
@@ -203,10 +202,8 @@ def test_an_epsilon_above_the_squares_of_all_numbers(tmp_path):
     """In units of such small numbers it would leave the variance's 61 bits."""
     rng, node = np.random.default_rng(4), onnx.helper.make_node
     scale, bias = (numpy_helper.from_array(v.astype(np.float32), n) for n, v in (('s', rng.uniform(0.5, 2, 3)), ('b', np.zeros(3))))
-    graph = onnx.helper.make_graph([node('InstanceNormalization', ['x', 's', 'b'], ['y'], epsilon=1.0)], 'g',
-                                   [onnx.helper.make_tensor_value_info('x', onnx.TensorProto.FLOAT, (1, 3, 150, 150))],
-                                   [onnx.helper.make_tensor_value_info('y', onnx.TensorProto.FLOAT, None)], [scale, bias])
-    onnx.save(onnx.helper.make_model(graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid('', 17)]), tmp_path / 'm.onnx')
+    save(tmp_path / 'm.onnx', [node('InstanceNormalization', ['x', 's', 'b'], ['y'], epsilon=1.0)],
+         {'x': (1, 3, 150, 150)}, ['y'], [scale, bias])
     x = (rng.normal(size=(4, 3, 150, 150)) * 0.02).astype(np.float32)
     np.save(tmp_path / 'x.npy', x)
     table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=0, extra=('--method', 'minmax'))

@@ -8,6 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import pipeline
+from little_onnx import save
 
 F32 = np.float32
 WHOLE = {'a': ('tflite', 'd1'), 'b': ('onnxruntime', None), 'c': ('caffe2', 'precise')}
@@ -73,12 +74,8 @@ def test_wrong_entries_are_errors(config, word, tmp_path):
 def test_snps_takes_equal_channels_alone_for_depthwise(outputs, same, tmp_path):
     """group = in_ch = out_ch: with a depth multiplier, the variant's numbers are the general D2's of double precision."""
     rng = np.random.default_rng(3)
-    graph = helper.make_graph(
-        [helper.make_node('Conv', ['x', 'w'], ['y'], 'conv', group=6)], 'depthwise',
-        [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 6, 8, 8))],
-        [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)],
-        [numpy_helper.from_array(rng.normal(0, 0.3, (outputs, 1, 3, 3)).astype(F32), 'w')])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=8), tmp_path / 'm.onnx')
+    save(tmp_path / 'm.onnx', [helper.make_node('Conv', ['x', 'w'], ['y'], 'conv', group=6)], {'x': (1, 6, 8, 8)}, ['y'],
+         {'w': rng.normal(0, 0.3, (outputs, 1, 3, 3)).astype(F32)}, opset=13)
     np.save(tmp_path / 'd.npy', rng.normal(0, 1, (8, 6, 8, 8)).astype(F32))
     table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'd.npy', tmp_path / 't.yaml', samples=8)
     (tmp_path / 'c.yaml').write_text('layers: {conv: {per_channel: false}}')

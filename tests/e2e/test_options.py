@@ -3,11 +3,11 @@
 import json
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
 import pipeline
+from little_onnx import save
 from test_paths import TOOLS, arguments, named_files
 
 QDQ = 'models/dscnn_keywords/kws_ref_model_qdq.onnx'
@@ -22,14 +22,6 @@ def refused(tool, *words, code=2):
     return lines[0]
 
 
-def save(path, nodes, inputs, outputs, constants):
-    value = helper.make_tensor_value_info
-    graph = helper.make_graph(nodes, 'g', [value(n, TensorProto.FLOAT, s) for n, s in inputs],
-                              [value(n, TensorProto.FLOAT, s) for n, s in outputs],
-                              [numpy_helper.from_array(a, n) for n, a in constants.items()])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8), path)
-
-
 @pytest.fixture(scope='module')
 def net(tmp_path_factory):
     """A folder with a residual network of ten classes, samples, its table and its program."""
@@ -42,9 +34,9 @@ def net(tmp_path_factory):
           node('Relu', ['n1'], ['r1'], name='relu1'), node('Conv', ['r1', 'w2', 'b'], ['c2'], name='conv2', pads=[1, 1, 1, 1]),
           node('Add', ['c2', 'r1'], ['a'], name='add'), node('GlobalAveragePool', ['a'], ['p'], name='pool'),
           node('Flatten', ['p'], ['f'], name='flat'), node('Gemm', ['f', 'w3'], ['y'], name='fc')],
-         [('x', [1, 3, 8, 8])], [('y', [1, 10])],
+         {'x': (1, 3, 8, 8)}, ['y'],
          {'w1': draw(8, 3, 3, 3), 'w2': draw(8, 8, 3, 3), 'w3': draw(8, 10), 'b': draw(8), 'one': np.ones(8, np.float32)})
-    save(folder / 'open.onnx', [node('Conv', ['x', 'w1'], ['y'])], [('x', ['N', 3, 'H', 'W'])], [('y', ['N', 8, 'P', 'Q'])],
+    save(folder / 'open.onnx', [node('Conv', ['x', 'w1'], ['y'])], {'x': ('N', 3, 'H', 'W')}, ['y'],
          {'w1': draw(8, 3, 3, 3)})
     np.save(folder / 'x.npy', rng.standard_normal((16, 3, 8, 8)).astype(np.float32))
     np.save(folder / 'one.npy', rng.standard_normal((1, 3, 8, 8)).astype(np.float32))
@@ -186,7 +178,7 @@ def test_rules_of_diagnose_take_nothing_else(net):
 
 def test_labels_need_scores_of_classes(net, tmp_path):
     node = helper.make_node
-    save(tmp_path / 'map.onnx', [node('Relu', ['x'], ['y'])], [('x', [1, 3, 8, 8])], [('y', [1, 3, 8, 8])], {})
+    save(tmp_path / 'map.onnx', [node('Relu', ['x'], ['y'])], {'x': (1, 3, 8, 8)}, ['y'])
     pipeline.run('model_deploy', tmp_path / 'map.onnx', '--mode', 'f32', '-o', tmp_path / 'map.rshift')
     np.save(tmp_path / 'l.npy', np.arange(16) % 10)
     data = ('--dataset', net / 'x.npy', '--labels', tmp_path / 'l.npy')
@@ -231,7 +223,7 @@ def test_words_of_calibration_and_preprocessing(net, tmp_path):
 
 
 def test_raw_pixels_may_be_gray(tmp_path):
-    save(tmp_path / 'gray.onnx', [helper.make_node('Relu', ['x'], ['y'])], [('x', [1, 1, 8, 8])], [('y', [1, 1, 8, 8])], {})
+    save(tmp_path / 'gray.onnx', [helper.make_node('Relu', ['x'], ['y'])], {'x': (1, 1, 8, 8)}, ['y'])
     pipeline.run('model_deploy', tmp_path / 'gray.onnx', '--mode', 'f32', '-o', tmp_path / 'p')
     pixels = np.arange(192, dtype=np.uint8).reshape(8, 8, 3)
     (tmp_path / 'photo.ppm').write_bytes(b'P6 8 8 255\n' + pixels[:, :, :1].repeat(3, axis=2).tobytes())

@@ -11,9 +11,10 @@ import struct
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 import pipeline
+from little_onnx import save
 
 NAMES = ['x', 'conv1_out', 'relu1', 'y']
 
@@ -236,9 +237,7 @@ def conv_net(path):
              helper.make_node('Conv', ['pool1', 'w2'], ['c2'], name='conv2'),
              helper.make_node('Add', ['c2', 'pool1'], ['sum'], name='add'),
              helper.make_node('Conv', ['sum', 'w3'], ['y'], name='conv3', pads=[1] * 4)]
-    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 2, 8, 8))],
-                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), path)
+    save(path, nodes, {'x': (1, 2, 8, 8)}, ['y'], weights, opset=13)
 
 
 @pytest.fixture(scope='module')

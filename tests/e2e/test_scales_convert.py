@@ -4,11 +4,11 @@ import json
 import struct
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 import pipeline
+from little_onnx import save
 
 
 def convert(source, target, *extra):
@@ -173,9 +173,7 @@ def model(tmp_path_factory):
     nodes = [helper.make_node('Conv', ['x', 'w1'], ['c_1'], name='conv1'),
              helper.make_node('Relu', ['c_1'], ['a_1'], name='relu1'),
              helper.make_node('Conv', ['a_1', 'w2'], ['y'], name='conv2')]
-    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 2, 8, 8))],
-                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], constants)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), path)
+    save(path, nodes, {'x': (1, 2, 8, 8)}, ['y'], constants, opset=13)
     return path
 
 

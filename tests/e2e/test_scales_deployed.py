@@ -10,6 +10,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import pipeline
+from little_onnx import save
 
 
 def branches(path):
@@ -27,10 +28,7 @@ def branches(path):
              node('Conv', ['c2', 'w3'], ['c3'], name='conv3', pads=[1] * 4),
              node('GlobalAveragePool', ['c3'], ['p'], name='pool'), node('Flatten', ['p'], ['f'], name='flat'),
              node('Gemm', ['f', 'wg', 'bg'], ['y'], name='fc', transB=1)]
-    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 8, 8))],
-                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)],
-                              [numpy_helper.from_array(np.asarray(a, np.float32), n) for n, a in constants.items()])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), path)
+    save(path, nodes, {'x': (1, 3, 8, 8)}, ['y'], {n: np.asarray(a, np.float32) for n, a in constants.items()}, opset=13)
 
 
 @pytest.fixture(scope='module')

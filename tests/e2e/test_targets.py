@@ -10,6 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import oracle
 import pipeline
+from little_onnx import save
 
 PREPROCESS = pipeline.PREPROCESS / 'fashion_mnist.yaml'
 
@@ -60,10 +61,7 @@ def shaped_model(path, rng):
              helper.make_node('Conv', ['b', 'depthwise'], ['c'], 'depthwise_node', group=16),
              helper.make_node('ConvTranspose', ['c', 'up'], ['y'], 'up_node', strides=[2, 2], pads=[1] * 4)]
     constants = [numpy_helper.from_array(rng.normal(0, 0.3, s).astype(np.float32), k) for k, s in weights.items()]
-    graph = helper.make_graph(
-        nodes, 'shapes', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 40, 41))],
-        [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], constants)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=8), path)
+    save(path, nodes, {'x': (1, 3, 40, 41)}, ['y'], constants, opset=13)
 
 
 @pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)

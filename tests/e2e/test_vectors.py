@@ -9,6 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import pipeline
 import recompute_vectors
+from little_onnx import save
 
 
 def little_net(path):
@@ -25,9 +26,7 @@ def little_net(path):
              node('Conv', ['m', 'w4'], ['c4']), node('HardSwish', ['c4'], ['h4']),
              node('AveragePool', ['h4'], ['a'], kernel_shape=[3, 3], pads=[1] * 4, strides=[2, 2]),
              node('GlobalAveragePool', ['a'], ['g']), node('Flatten', ['g'], ['f']), node('MatMul', ['f', 'w5'], ['y'])]
-    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 12, 13))],
-                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], constants)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 14)], ir_version=7), path)
+    save(path, nodes, {'x': (1, 3, 12, 13)}, ['y'], constants, opset=14)
 
 
 @pytest.fixture(scope='module')
@@ -152,11 +151,7 @@ def test_wrong_usage(net, tmp_path):
 
 
 def test_names_that_are_no_utf8_and_infinite_clamps(tmp_path):
-    graph = helper.make_graph([helper.make_node('Clip', ['x', 'low'], ['y'])], 'net',
-                              [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 4))],
-                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)],
-                              [numpy_helper.from_array(np.float32(-1), 'low')])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'n.onnx')
+    save(tmp_path / 'n.onnx', [helper.make_node('Clip', ['x', 'low'], ['y'])], {'x': (1, 4)}, ['y'], {'low': np.float32(-1)}, opset=13)
     data = (tmp_path / 'n.onnx').read_bytes()
     (tmp_path / 'n.onnx').write_bytes(data.replace(b'\x01y', b'\x01\xff'))
     np.save(tmp_path / 'x.npy', np.zeros((1, 4), np.float32))

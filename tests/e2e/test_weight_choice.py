@@ -8,6 +8,7 @@ import pytest
 from onnx import numpy_helper
 
 import pipeline
+from little_onnx import save
 from test_bias_correction import CASE, calibrated, deploy, snr_db  # noqa: F401 (a fixture)
 
 OFF = ('--bias-correction', 'off')
@@ -97,8 +98,7 @@ def test_nodes_that_share_a_name_with_the_layer_are_none(tmp_path):
     nodes.append(onnx.helper.make_node('Conv', ['a', 'w2'], ['b'], 'second', kernel_shape=[3]))
     nodes.append(onnx.helper.make_node('Transpose', ['b'], ['t'], 'turn', perm=[2, 0, 1]))
     nodes.append(onnx.helper.make_node('GRU', ['t', 'w', 'r'], ['y'], 'gru', hidden_size=5))
-    graph = onnx.helper.make_graph(nodes, 'g', [onnx.helper.make_tensor_value_info('x', 1, [1, 6, 10])], [onnx.helper.make_tensor_value_info('y', 1, None)], start)
-    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid('', 17)], ir_version=8), tmp_path / 'm.onnx')
+    save(tmp_path / 'm.onnx', nodes, {'x': [1, 6, 10]}, ['y'], start)
     np.save(tmp_path / 'x.npy', r.normal(size=(16, 6, 10)).astype(np.float32))
     table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=0)
     said = pipeline.deploy(tmp_path / 'm.onnx', tmp_path / 'p', mode='symmetric', table=table, extra=(*BOTH, '--bias-correction', 'fast', '--report-json', tmp_path / 'r.json'))
