@@ -1,5 +1,6 @@
 // Functions of one tensor.
 #include "graph/tflite/table.h"
+#include "graph/tflite/tensor_types.h"
 
 namespace rshift::tflite {
 namespace {

@@ -4,7 +4,9 @@
 #include <map>
 #include <set>
 
+#include "graph/tflite/constants.h"
 #include "graph/tflite/table.h"
+#include "graph/tflite/tensor_types.h"
 #include "graph/tflite/variables.h"
 
 namespace rshift {

@@ -50,16 +50,6 @@ struct Translation {
   std::string begins_with_zeros = {};  // the first layer whose state lasts one run; "" for none
 };
 
-// The ONNX type of a tensor's elements; those of 4 bits are widened to 8. Throws kUnsupported.
-int OnnxType(TensorType type, const std::string& where);
-// Scale and zero point of all, or along an axis. None: the tensor is not quantized.
-bool IsQuantized(const Tensor& tensor);
-int64_t ZeroPointOf(const Tensor& tensor);  // of its first channel
-bool HaveEqualQuantization(const Tensor& a, const Tensor& b);
-
-// Writes the initializer of a constant tensor, once. `where` begins the messages of damage.
-void StoreConstant(Translation& state, int tensor, const std::string& where);
-
 class OpWriter {
  public:
   OpWriter(const Call& call, Translation& state);

@@ -3,6 +3,7 @@
 
 #include "graph/onnx/proto.h"
 #include "graph/tflite/table.h"
+#include "graph/tflite/tensor_types.h"
 
 namespace rshift::tflite {
 namespace {

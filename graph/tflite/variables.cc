@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/next_value.h"
+#include "graph/tflite/tensor_types.h"
 
 namespace rshift::tflite {
 namespace {
