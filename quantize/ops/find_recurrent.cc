@@ -6,19 +6,15 @@
 
 #include "quantize/ops/ops.h"
 #include "quantize/ops/recurrent.h"
-#include "quantize/overrides.h"
+#include "quantize/ops/recurrent_gates.h"
 
 namespace rshift {
 namespace {
 
-constexpr int64_t kMostInputs = 33025;  // sums of so many products fit int32
-
-using Pair = std::pair<ValueId, ValueId>;
-
 class RecurrentFinder {
  public:
   RecurrentFinder(const Graph& graph, const QuantizationPlan& plan, const QuantizeConfig& config)
-      : graph_(graph), plan_(plan), config_(config), producers_(graph.Producers()) {}
+      : graph_(graph), gates_(graph, plan, config) {}
 
   RecurrentCells Run() {
     for (size_t n = 0; n < graph_.nodes().size(); ++n) {
@@ -35,49 +31,6 @@ class RecurrentFinder {
   }
 
  private:
-  // --- nodes of the graph by what they make
-  const Node* Producer(ValueId id) const {
-    if (!id.valid() || !producers_[id.index()].valid()) return nullptr;
-    return &graph_.node(producers_[id.index()]);
-  }
-
-  // The node as an operator of that kind, in integers of the profile.
-  template <typename T>
-  const T* As(ValueId id) const {
-    const Node* node = Producer(id);
-    if (node == nullptr || plan_.forms[NodeOf(id)] != NodeForm::kInteger) return nullptr;
-    if (!config_.empty() && LayerOf(graph_, *node, config_).profile) return nullptr;
-    return std::get_if<T>(&node->op);
-  }
-
-  std::optional<Pair> Operands(ValueId id, BinaryOp kind, bool may_clip = false) const {
-    const auto* op = As<Binary>(id);
-    if (op == nullptr || op->op != kind) return {};
-    if (op->clamp.active() && !(may_clip && op->clamp.lo == -op->clamp.hi)) return {};
-    const Node& node = *Producer(id);
-    for (const ValueId input : node.inputs) {
-      const Value& value = graph_.value(input);
-      if (!value.is_constant() && value.shape != graph_.value(id).shape) return {};
-    }
-    return Pair{node.inputs[0], node.inputs[1]};
-  }
-
-  // What the function is applied to.
-  ValueId Argument(ValueId id, UnaryOp kind) const {
-    const auto* op = As<Unary>(id);
-    return op != nullptr && op->op == kind && !op->scales_channels() ? Producer(id)->inputs[0]
-                                                                     : ValueId();
-  }
-
-  // A product of two values, of which the first is a function of that kind.
-  std::optional<Pair> ProductWith(ValueId id, UnaryOp kind) const {
-    std::optional<Pair> pair = Operands(id, BinaryOp::kMul);
-    if (!pair) return {};
-    if (!Argument(pair->first, kind).valid()) std::swap(pair->first, pair->second);
-    if (!Argument(pair->first, kind).valid()) return {};
-    return pair;
-  }
-
   bool IsOne(ValueId id) const {
     const Value& value = graph_.value(id);
     if (!value.is_constant() || value.dtype != DType::kF32) return false;
@@ -86,118 +39,21 @@ class RecurrentFinder {
            std::all_of(numbers.begin(), numbers.end(), [](float v) { return v == 1.0f; });
   }
 
-  // --- gates
-  struct Part {  // of a value whose rows are all its dimensions but the last one
-    int64_t row, rows, column, columns;
-  };
-
-  static int64_t Rows(const Shape& shape) {
-    return NumElements(Shape(shape.begin(), shape.end() - 1));
-  }
-
-  bool AddBias(const Value& value, const Part& part, GateSum* gate) const {
-    if (value.dtype != DType::kF32 || value.origin != nullptr) return false;
-    const auto numbers = value.constant->As<float>();
-    const auto count = static_cast<int64_t>(numbers.size());
-    const int64_t width = value.shape.empty() ? 1 : value.shape.back();
-    if (count == 0 || (width != 1 && width < part.column + part.columns)) return false;
-    if (width == 1 && count != 1) return false;
-    for (int64_t i = width; i < count; ++i) {  // the same for all rows
-      if (numbers[static_cast<size_t>(i)] != numbers[static_cast<size_t>(i % width)]) return false;
-    }
-    for (int64_t i = 0; i < part.columns; ++i) {
-      gate->bias[static_cast<size_t>(i)] +=
-          static_cast<double>(numbers[static_cast<size_t>(width == 1 ? 0 : part.column + i)]);
-    }
-    return true;
-  }
-
-  // The rows of a slice along leading dimensions, where they lie behind one another.
-  static std::optional<int64_t> FirstRow(const Slice& op, const Shape& x, const Shape& y,
-                                         int64_t row) {
-    int64_t stride = 1, first = 0;
-    bool divided = false;
-    for (size_t d = x.size() - 1; d-- > 0;) {
-      if (divided && y[d] != 1) return {};
-      first += op.starts[d] * stride;
-      stride *= x[d];
-      divided = divided || x[d] != y[d];
-    }
-    return first + row;
-  }
-
-  bool AddProduct(const Node& node, const Part& part, GateSum* gate) const {
-    const auto& op = std::get<MatMul>(node.op);
-    if (op.clamp.active() || !HasConstantMatrix(graph_, node)) return false;
-    const Value& w = graph_.value(node.inputs[1]);
-    if (w.origin != nullptr || w.dtype != DType::kF32 || w.shape[0] > kMostInputs) return false;
-    if (node.inputs.size() > 2 && node.inputs[2].valid()) {
-      const Value& bias = graph_.value(node.inputs[2]);
-      if (!bias.is_constant() || !AddBias(bias, part, gate)) return false;
-    }
-    gate->products.push_back({{node.inputs[0], part.row}, node.inputs[1], part.column});
-    return true;
-  }
-
-  // reset: where not null, one part may be a product with a sigmoid; that one.
-  bool AddParts(ValueId id, Part part, GateSum* gate, std::optional<Pair>* reset = nullptr) const {
-    const Value& value = graph_.value(id);
-    if (value.is_constant()) return AddBias(value, part, gate);
-    const Node* node = Producer(id);
-    if (node == nullptr || value.shape.empty()) return false;
-    const Value& x = graph_.value(node->inputs[0]);
-    if (std::holds_alternative<Identity>(node->op))
-      return AddParts(node->inputs[0], part, gate, reset);
-    if (std::holds_alternative<Reshape>(node->op)) {
-      const bool same = !x.shape.empty() && x.shape.back() == value.shape.back() &&
-                        x.layout == Layout::kPlain && value.layout == Layout::kPlain;
-      return same && AddParts(node->inputs[0], part, gate, reset);
-    }
-    if (const auto* slice = std::get_if<Slice>(&node->op)) {
-      const bool dense = std::all_of(slice->steps.begin(), slice->steps.end(),
-                                     [](int64_t step) { return step == 1; });
-      const auto row = FirstRow(*slice, x.shape, value.shape, part.row);
-      if (!dense || !row || x.layout != Layout::kPlain) return false;
-      part.row = *row;
-      part.column += slice->starts.back();
-      return AddParts(node->inputs[0], part, gate, reset);
-    }
-    if (As<MatMul>(id) != nullptr) return AddProduct(*node, part, gate);
-    if (const auto pair = Operands(id, BinaryOp::kAdd)) {
-      return AddParts(pair->first, part, gate, reset) && AddParts(pair->second, part, gate, reset);
-    }
-    const auto product = ProductWith(id, UnaryOp::kSigmoid);
-    if (reset == nullptr || !product || *reset || part.row != 0 || part.column != 0) return false;
-    *reset = product;
-    return true;
-  }
-
-  std::optional<GateSum> ReadGate(const RecurrentCell& cell, ValueId id,
-                                  std::optional<Pair>* reset = nullptr) const {
-    GateSum gate;
-    gate.bias.assign(static_cast<size_t>(cell.hidden), 0.0);
-    const Shape& shape = graph_.value(id).shape;
-    const bool whole = !shape.empty() && shape.back() == cell.hidden && Rows(shape) == cell.batch;
-    if (!whole && !graph_.value(id).is_constant()) return {};
-    if (!AddParts(id, {0, cell.batch, 0, cell.hidden}, &gate, reset)) return {};
-    return gate;
-  }
-
   bool SetSize(ValueId y, RecurrentCell* cell) const {
     const Value& value = graph_.value(y);
     if (value.shape.empty() || NumElements(value.shape) == 0 || value.layout != Layout::kPlain)
       return false;
     cell->hidden = value.shape.back();
-    cell->batch = Rows(value.shape);
+    cell->batch = RowsOf(value.shape);
     return true;
   }
 
   // --- cells
   // sigmoid(output) * tanh(c), c = sigmoid(forget) * c' + sigmoid(input) * tanh(cell).
   std::optional<RecurrentCell> ReadLstm(ValueId y) const {
-    const auto out = ProductWith(y, UnaryOp::kSigmoid);
+    const auto out = gates_.ProductWith(y, UnaryOp::kSigmoid);
     if (!out) return {};
-    const ValueId c = Argument(out->second, UnaryOp::kTanh);
+    const ValueId c = gates_.Argument(out->second, UnaryOp::kTanh);
     if (!c.valid()) return {};
     RecurrentCell cell;
     cell.output = y;
@@ -205,26 +61,26 @@ class RecurrentFinder {
     if (!SetSize(c, &cell)) return {};
     ValueId taken = c, kept;
     // A clip is what the threshold of the state does: calibration has seen what is clipped.
-    if (const auto sum = Operands(c, BinaryOp::kAdd, /*may_clip=*/true)) {
+    if (const auto sum = gates_.Operands(c, BinaryOp::kAdd, /*may_clip=*/true)) {
       std::tie(taken, kept) = *sum;
       if (!IsFresh(taken)) std::swap(taken, kept);
     }
     if (!IsFresh(taken)) return {};
-    const auto fresh = ProductWith(taken, UnaryOp::kSigmoid);
-    const ValueId output = Argument(out->first, UnaryOp::kSigmoid);
+    const auto fresh = gates_.ProductWith(taken, UnaryOp::kSigmoid);
+    const ValueId output = gates_.Argument(out->first, UnaryOp::kSigmoid);
     ValueId forget;
     if (kept.valid()) {
-      const auto keep = ProductWith(kept, UnaryOp::kSigmoid);
+      const auto keep = gates_.ProductWith(kept, UnaryOp::kSigmoid);
       if (!keep) return {};
-      forget = Argument(keep->first, UnaryOp::kSigmoid);
+      forget = gates_.Argument(keep->first, UnaryOp::kSigmoid);
       cell.old_state = keep->second;
     }
     GateSum none;
     none.bias.assign(static_cast<size_t>(cell.hidden), 0.0);
-    const ValueId sums[] = {Argument(fresh->first, UnaryOp::kSigmoid), forget,
-                            Argument(fresh->second, UnaryOp::kTanh), output};
+    const ValueId sums[] = {gates_.Argument(fresh->first, UnaryOp::kSigmoid), forget,
+                            gates_.Argument(fresh->second, UnaryOp::kTanh), output};
     for (const ValueId sum : sums) {
-      const auto gate = sum.valid() ? ReadGate(cell, sum) : none;
+      const auto gate = sum.valid() ? gates_.ReadGate(cell, sum) : none;
       if (!gate) return {};
       cell.gates.push_back(*gate);
     }
@@ -233,8 +89,8 @@ class RecurrentFinder {
 
   // A product of a sigmoid and a tanh.
   bool IsFresh(ValueId id) const {
-    const auto pair = ProductWith(id, UnaryOp::kSigmoid);
-    return pair && Argument(pair->second, UnaryOp::kTanh).valid();
+    const auto pair = gates_.ProductWith(id, UnaryOp::kSigmoid);
+    return pair && gates_.Argument(pair->second, UnaryOp::kTanh).valid();
   }
 
   // (1 - z) * n + z * h', z = sigmoid(update), n = tanh(memory).
@@ -243,45 +99,46 @@ class RecurrentFinder {
     cell.gru = true;
     cell.output = cell.state = y;
     ValueId fresh = y, kept;
-    if (const auto sum = Operands(y, BinaryOp::kAdd)) {
+    if (const auto sum = gates_.Operands(y, BinaryOp::kAdd)) {
       std::tie(fresh, kept) = *sum;
-      if (ProductWith(fresh, UnaryOp::kSigmoid)) std::swap(fresh, kept);
+      if (gates_.ProductWith(fresh, UnaryOp::kSigmoid)) std::swap(fresh, kept);
     }
-    const auto pair = ProductWith(fresh, UnaryOp::kTanh);
+    const auto pair = gates_.ProductWith(fresh, UnaryOp::kTanh);
     if (!pair || !SetSize(y, &cell)) return {};
-    const auto* rest = As<Binary>(pair->second);
+    const auto* rest = gates_.As<Binary>(pair->second);
     if (rest == nullptr || rest->op != BinaryOp::kSub || rest->clamp.active()) return {};
-    const Node& difference = *Producer(pair->second);
+    const Node& difference = *gates_.Producer(pair->second);
     const ValueId z = difference.inputs[1];
-    const ValueId update = Argument(z, UnaryOp::kSigmoid);
+    const ValueId update = gates_.Argument(z, UnaryOp::kSigmoid);
     if (!IsOne(difference.inputs[0]) || !update.valid()) return {};
     if (kept.valid()) {
-      const auto keep = Operands(kept, BinaryOp::kMul);
+      const auto keep = gates_.Operands(kept, BinaryOp::kMul);
       if (!keep || (keep->first != z && keep->second != z)) return {};
       cell.old_state = keep->first == z ? keep->second : keep->first;
     }
-    return ReadMemory(std::move(cell), update, Argument(pair->first, UnaryOp::kTanh));
+    return ReadMemory(std::move(cell), update, gates_.Argument(pair->first, UnaryOp::kTanh));
   }
 
   std::optional<RecurrentCell> ReadMemory(RecurrentCell cell, ValueId update,
                                           ValueId memory) const {
-    std::optional<Pair> reset;
-    const auto update_gate = ReadGate(cell, update), memory_gate = ReadGate(cell, memory, &reset);
+    std::optional<ValuePair> reset;
+    const auto update_gate = gates_.ReadGate(cell, update),
+               memory_gate = gates_.ReadGate(cell, memory, &reset);
     if (!update_gate || !memory_gate) return {};
     GateSum none;
     none.bias.assign(static_cast<size_t>(cell.hidden), 0.0);
     std::optional<GateSum> reset_gate = none, recurrent;
     if (reset) {
       cell.resets_product = true;
-      reset_gate = ReadGate(cell, Argument(reset->first, UnaryOp::kSigmoid));
-      recurrent = ReadGate(cell, reset->second);
+      reset_gate = gates_.ReadGate(cell, gates_.Argument(reset->first, UnaryOp::kSigmoid));
+      recurrent = gates_.ReadGate(cell, reset->second);
       if (!recurrent) return {};
     } else if (cell.old_state.valid()) {
       for (const GateProduct& product : memory_gate->products) {
-        const auto gated = ProductWith(product.source.x, UnaryOp::kSigmoid);
+        const auto gated = gates_.ProductWith(product.source.x, UnaryOp::kSigmoid);
         if (!gated || gated->second != cell.old_state) continue;
         cell.reset_state = product.source.x;
-        reset_gate = ReadGate(cell, Argument(gated->first, UnaryOp::kSigmoid));
+        reset_gate = gates_.ReadGate(cell, gates_.Argument(gated->first, UnaryOp::kSigmoid));
       }
     }
     if (!reset_gate) return {};
@@ -323,7 +180,7 @@ class RecurrentFinder {
   }
 
   bool IsPartial(const RecurrentCell& cell, const GateSource& source) const {
-    return source.row != 0 || Rows(graph_.value(source.x).shape) != cell.batch;
+    return source.row != 0 || RowsOf(graph_.value(source.x).shape) != cell.batch;
   }
 
   // The second one has the rows of the batch. The new memory is made of the first and of what is
@@ -345,13 +202,11 @@ class RecurrentFinder {
   }
 
   // --- what is found
-  size_t NodeOf(ValueId id) const { return static_cast<size_t>(producers_[id.index()].index()); }
-
   void Add(RecurrentCell cell) {
     const size_t index = found_.cells.size();
-    found_.state_at[NodeOf(cell.state)] = index;
-    if (!cell.gru) found_.output_at[NodeOf(cell.output)] = index;
-    if (cell.reset_state.valid()) found_.reset_at[NodeOf(cell.reset_state)] = index;
+    found_.state_at[gates_.NodeOf(cell.state)] = index;
+    if (!cell.gru) found_.output_at[gates_.NodeOf(cell.output)] = index;
+    if (cell.reset_state.valid()) found_.reset_at[gates_.NodeOf(cell.reset_state)] = index;
     found_.cells.push_back(std::move(cell));
   }
 
@@ -436,9 +291,7 @@ class RecurrentFinder {
   }
 
   const Graph& graph_;
-  const QuantizationPlan& plan_;
-  const QuantizeConfig& config_;
-  const std::vector<NodeId> producers_;
+  const GateReader gates_;
   RecurrentCells found_;
 };
 
