@@ -1,10 +1,8 @@
 // Which nodes of a model with its own quantization are integer, and the types of its integers.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -13,6 +11,7 @@
 #include "quantize/ops/ops.h"
 #include "quantize/overrides.h"
 #include "quantize/qdq.h"
+#include "quantize/qdq_chains.h"
 #include "quantize/qdq_wishes.h"
 #include "quantize/ranges/propagation_rules.h"
 #include "quantize/values.h"
@@ -29,7 +28,8 @@ class QdqPlanner {
         consumers_(graph.Consumers()),
         typed_(graph.value_count(), false),
         int16_(ArithmeticOf(profile).HoldsModelInt16()),
-        wishes_(graph, int16_) {
+        wishes_(graph, int16_),
+        chains_(graph, config, profile_, consumers_) {
     result_.plan.forms.assign(graph.nodes().size(), NodeForm::kOther);
     result_.plan.reasons.resize(graph.nodes().size());
     result_.types.types.resize(graph.value_count());
@@ -135,14 +135,6 @@ class QdqPlanner {
 
   // --- convolutions with something else than a Quantize behind them: NUMERICS.md section 19
 
-  // What a convolution could take in, of nodes that alone read what is before them.
-  struct Chain {
-    size_t conv = 0;
-    FusedPostOps fused;
-    std::vector<size_t> nodes;  // behind the convolution
-    bool in_units = false;      // TakesUnits() has been one of them
-  };
-
   // All that node n reads is held as integers, but its result is not wanted as such.
   void StartChain(size_t n, const std::string& why) {
     const Node& node = graph_.nodes()[n];
@@ -152,147 +144,31 @@ class QdqPlanner {
     const bool bytes =
         origin != nullptr && (origin->dtype == DType::kS8 || origin->dtype == DType::kU8);
     if (!bytes) return SetFloat(n, why + ", and its weights are not quantized to 8 bits");
-    chains_[y] = {n, {{}, y, {}}, {}};
+    chains_.Start(n);
     if (!IsLinear(node)) return SetFloat(n, why);
     result_.plan.forms[n] = NodeForm::kInteger;
     result_.post_ops.of[n] = {{}, y, {}, true};
     AddWeightSource(node);
   }
 
-  // The chain that ends with the node's input i, where nobody else reads that.
-  const Chain* ChainBefore(const Node& node, size_t i) const {
-    const auto found = chains_.find(node.inputs[i]);
-    const bool alone = found != chains_.end() && !graph_.IsOutput(node.inputs[i]) &&
-                       consumers_[node.inputs[i].index()].size() == 1;
-    return alone ? &found->second : nullptr;
-  }
-
-  // y + S (q - Z): the sum of the bytes, then - S Z.
-  bool TakesSum(const Node& node, ValueId other, FusedPostOps* fused) const {
-    const auto* binary = std::get_if<Binary>(&node.op);
-    if (binary == nullptr || binary->op != BinaryOp::kAdd || fused->addend.valid()) return false;
-    const Value &value = graph_.value(other), &y = graph_.value(fused->y);
-    if (!IsActivation(other) || !typed_[other.index()] || other == fused->y) return false;
-    if (value.shape != y.shape || value.layout != y.layout) return false;
-    const IntType addend = Held(other);
-    if (addend.is_s16()) return false;
-    const float offset = addend.quant.scale * static_cast<float>(addend.quant.zero_point);
-    fused->addend = other;
-    fused->ops.push_back({PostOpKind::kSum, 0, 0, addend});
-    if (y.dtype == DType::kF32) fused->ops.back().before = y.ranges;
-    if (offset != 0) fused->ops.push_back({PostOpKind::kLinear, 1, -offset, {}});
-    if (binary->clamp.active()) fused->ops.push_back(PostOpOf(binary->clamp));
-    return true;
-  }
-
-  bool ReadsRanges(const Node& conv) const {
-    return ArithmeticOf(ProfileOf(graph_, conv, config_, profile_)).ReadsRanges();
-  }
-
-  // Its numbers, where it is a constant of one for each channel of `result`, or of `one` for all.
-  std::span<const float> NumbersOfChannels(ValueId id, ValueId result, bool one) const {
-    const Value &value = graph_.value(id), &y = graph_.value(result);
-    if (!value.is_constant() || value.dtype != DType::kF32 || y.shape.empty()) return {};
-    const int64_t count = NumElements(value.shape);
-    const bool each =
-        !value.shape.empty() && value.shape.back() == count && count == y.shape.back();
-    if (!each && !(one && count == 1)) return {};
-    return value.constant->As<float>();
-  }
-
-  // A PRelu with a slope for each channel of the convolution's result, where the profile has it.
-  std::vector<RealPostOp> ChannelRelu(const Node& node, const Node& conv, size_t side) const {
-    const bool has = ReadsRanges(conv) ||
-                     ArithmeticOf(ProfileOf(graph_, conv, config_, profile_)).ScalesBelowZero();
-    if (!has || side != 0 || !std::holds_alternative<PRelu>(node.op)) return {};
-    const auto slopes = NumbersOfChannels(node.inputs[1], node.outputs[0], true);
-    if (slopes.empty()) return {};
-    if (slopes.size() == 1) return {{PostOpKind::kRelu, slopes[0], 0, {}}};
-    RealPostOp op{PostOpKind::kChannelRelu, 0, 0, {}};
-    op.alphas.assign(slopes.begin(), slopes.end());
-    return {op};
-  }
-
-  // The quotient by the scales of channels before a Quantize whose ranges the profile reads itself.
-  bool TakesUnits(const Node& node, const Node& conv) const {
-    const auto* binary = std::get_if<Binary>(&node.op);
-    return binary != nullptr && binary->op == BinaryOp::kDiv &&
-           graph_.value(node.outputs[0]).ranges != nullptr && ReadsRanges(conv) &&
-           !NumbersOfChannels(node.inputs[1], node.outputs[0], false).empty();
-  }
-
-  // The Round and the zero points of channels before a Quantize (NUMERICS.md section 20), as
-  // operations; a profile that reads ranges has both in them.
-  std::optional<std::vector<RealPostOp>> TakesZeros(const Node& node, const Chain& chain) const {
-    const ValueId y = node.outputs[0];
-    const auto* unary = std::get_if<Unary>(&node.op);
-    const bool round = unary != nullptr && unary->op == UnaryOp::kRound;
-    if (round && !AddsZeros(y)) return std::nullopt;
-    const auto& ops = chain.fused.ops;
-    const bool rounded = chain.in_units || (!ops.empty() && ops.back().kind == PostOpKind::kRound);
-    const bool zeros = rounded && AddsZeros(node.inputs[0]);
-    if (!round && !zeros) return std::nullopt;
-    if (chain.in_units) return std::vector<RealPostOp>{};
-    if (round) return std::vector<RealPostOp>{{PostOpKind::kRound, 0, 0, {}}};
-    const auto numbers = NumbersOfChannels(node.inputs[1], y, false);
-    RealPostOp add{PostOpKind::kChannelLinear, 0, 0, {}};
-    add.alphas.assign(numbers.size(), 1.0f);
-    add.betas.assign(numbers.begin(), numbers.end());
-    return std::vector<RealPostOp>{add};
-  }
-
-  // The only reader of `rounded` adds a number to each channel, for a Quantize of scale 1.
-  bool AddsZeros(ValueId rounded) const {
-    const auto& readers = consumers_[rounded.index()];
-    if (readers.size() != 1) return false;
-    const Node& add = graph_.node(readers[0]);
-    const auto* binary = std::get_if<Binary>(&add.op);
-    if (binary == nullptr || binary->op != BinaryOp::kAdd || add.inputs[0] != rounded) return false;
-    if (binary->clamp.active()) return false;
-    const auto& behind = consumers_[add.outputs[0].index()];
-    return !NumbersOfChannels(add.inputs[1], add.outputs[0], false).empty() && behind.size() == 1 &&
-           std::holds_alternative<Quantize>(graph_.node(behind[0]).op);
-  }
-
-  // A Clip is the only reader: the convolution takes it in, too.
-  bool ClipFollows(ValueId y) const {
-    const auto& readers = consumers_[y.index()];
-    return readers.size() == 1 && std::holds_alternative<Clip>(graph_.node(readers[0]).op);
-  }
-
   // Whether node n is taken in by a convolution, up to a Quantize.
   bool ExtendChain(size_t n) {
-    if (ArithmeticOf(profile_).HalfResults()) return false;  // fp16 operators follow
-    const Node& node = graph_.nodes()[n];
-    for (size_t i = 0; i < std::min<size_t>(node.inputs.size(), 2); ++i) {
-      const Chain* before = ChainBefore(node, i);
-      if (before == nullptr) continue;
-      Chain chain = *before;
-      std::vector<RealPostOp> ops = PostOpsOf(graph_, node, i);
-      if (ops.empty()) ops = ChannelRelu(node, graph_.nodes()[chain.conv], i);
-      if (!ops.empty()) {
-        chain.fused.ops.insert(chain.fused.ops.end(), ops.begin(), ops.end());
-      } else if (TakesUnits(node, graph_.nodes()[chain.conv])) {
-        chain.in_units = true;
-      } else if (const auto zeros = TakesZeros(node, chain)) {
-        chain.fused.ops.insert(chain.fused.ops.end(), zeros->begin(), zeros->end());
-      } else if (node.inputs.size() != 2 || !TakesSum(node, node.inputs[1 - i], &chain.fused)) {
-        continue;
-      }
-      chain.fused.y = node.outputs[0];
-      chain.nodes.push_back(n);
-      const Wish& wish = WantedType(node.outputs[0]);
-      if (wish.type && !wish.type->is_s16() && !ClipFollows(node.outputs[0])) {
-        Close(chain, *wish.type);
-        return true;
-      }
-      chains_[node.outputs[0]] = std::move(chain);
-      return false;
+    const auto held = [this](ValueId id) {
+      return IsActivation(id) && typed_[id.index()] ? &Held(id) : nullptr;
+    };
+    std::optional<QdqChain> chain = chains_.Extended(n, held);
+    if (!chain) return false;
+    const ValueId y = chain->fused.y;
+    const Wish& wish = WantedType(y);
+    if (wish.type && !wish.type->is_s16() && !chains_.ClipFollows(y)) {
+      Close(*chain, *wish.type);
+      return true;
     }
+    chains_.Keep(std::move(*chain));
     return false;
   }
 
-  void Close(const Chain& chain, const IntType& type) {
+  void Close(const QdqChain& chain, const IntType& type) {
     result_.plan.forms[chain.conv] = NodeForm::kInteger;
     result_.plan.reasons[chain.conv].clear();
     for (const size_t n : chain.nodes) {
@@ -394,7 +270,7 @@ class QdqPlanner {
     if (binary == nullptr || binary->op != BinaryOp::kSub || binary->clamp.active()) return false;
     if (!IsActivation(x) || !typed_[x.index()] || graph_.IsOutput(y)) return false;
     IntType type = Held(x);
-    const auto numbers = NumbersOfChannels(node.inputs[1], y, false);
+    const auto numbers = NumbersOfChannels(graph_, node.inputs[1], y, false);
     const auto is_byte = [&](float z) {
       return z == std::trunc(z) && z >= static_cast<float>(type.qmin()) &&
              z <= static_cast<float>(type.qmax());
@@ -435,7 +311,7 @@ class QdqPlanner {
   const bool int16_;         // whether 16-bit integers are held as such
   std::set<ValueId> wide_;   // reals of integers that are not
   Wishes wishes_;
-  std::map<ValueId, Chain> chains_;  // by the value they end with
+  QdqChains chains_;
   QdqPlan result_;
 };
 

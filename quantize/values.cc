@@ -1,7 +1,6 @@
 #include "quantize/values.h"
 
 #include <algorithm>
-#include <span>
 
 namespace rshift {
 namespace {
@@ -24,6 +23,15 @@ std::optional<float> UniformConstant(const Graph& graph, ValueId id) {
   const bool uniform = !numbers.empty() && std::all_of(numbers.begin(), numbers.end(),
                                                        [&](float x) { return x == numbers[0]; });
   return uniform ? std::optional(numbers[0]) : std::nullopt;
+}
+
+std::span<const float> NumbersOfChannels(const Graph& graph, ValueId id, ValueId result, bool one) {
+  const Value &value = graph.value(id), &y = graph.value(result);
+  if (!value.is_constant() || value.dtype != DType::kF32 || y.shape.empty()) return {};
+  const int64_t count = NumElements(value.shape);
+  const bool each = !value.shape.empty() && value.shape.back() == count && count == y.shape.back();
+  if (!each && !(one && count == 1)) return {};
+  return value.constant->As<float>();
 }
 
 bool IsNonNegativeConstant(const Graph& graph, ValueId id) {

@@ -3,6 +3,7 @@
 #define RSHIFT_QUANTIZE_VALUES_H_
 
 #include <optional>
+#include <span>
 
 #include "graph/graph.h"
 
@@ -13,6 +14,10 @@ bool IsF32Activation(const Graph& graph, ValueId id);
 
 // The number that an F32 constant holds everywhere.
 std::optional<float> UniformConstant(const Graph& graph, ValueId id);
+
+// Its numbers, where it is an F32 constant of one for each channel of `result`, or of `one` for
+// all; else nothing.
+std::span<const float> NumbersOfChannels(const Graph& graph, ValueId id, ValueId result, bool one);
 
 // An F32 constant without a number below 0: shares, filters.
 bool IsNonNegativeConstant(const Graph& graph, ValueId id);
