@@ -1,6 +1,7 @@
 // Convolution: q_y = ((sum (q_x * q_w) + bias) * Multiplier >> rshift) + Z_y; pads hold Z_x.
 #include <utility>
 
+#include "quantize/ops/linear_node.h"
 #include "quantize/ops/ops.h"
 #include "quantize/ops/weights.h"
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "quantize/ops/linear_node.h"
 #include "quantize/ops/ops.h"
 #include "quantize/ops/weights.h"
 

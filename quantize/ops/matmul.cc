@@ -2,6 +2,7 @@
 // MatMul of two activations, or with any other constant.
 #include "base/error.h"
 #include "quantize/numerics/accumulator.h"
+#include "quantize/ops/linear_node.h"
 #include "quantize/ops/operand.h"
 #include "quantize/ops/ops.h"
 #include "quantize/ops/weights.h"
