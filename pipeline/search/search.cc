@@ -1,13 +1,13 @@
 #include "pipeline/search/search.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "base/error.h"
 #include "pipeline/check_samples.h"
 #include "pipeline/paired_choice.h"
+#include "pipeline/search/judge.h"
 #include "pipeline/search/noise.h"
 #include "pipeline/search/search_report.h"
 #include "pipeline/search/trials.h"
@@ -24,7 +24,7 @@ constexpr double kMacsOfElement = 8, kMacsOfGroup = 1e5;
 class Searcher {
  public:
   Searcher(const SearchInput& input, const SearchBudget& budget)
-      : budget_(budget), trials_(input, budget.evaluations) {}
+      : budget_(budget), trials_(input, budget.evaluations), judge_(budget_, trials_) {}
 
   SearchResult Run() {
     RSHIFT_REQUIRE(!trials_.groups().empty(), ErrorCode::kInvalidInput,
@@ -32,13 +32,13 @@ class Searcher {
     Candidate all8;
     all8.bits.assign(trials_.groups().size(), 8);
     best_ = first_ = trials_.Evaluate(all8, "8 bits");
-    CheckAims();
+    judge_.CheckAims(*first_);
     if (Enough())
       KeepDefault();
     else
       ChooseMethods();
-    if (!Reaches(*best_)) Widen();
-    if (!Reaches(*best_) && MayFloat()) LeaveInFloat();
+    if (!judge_.Reaches(*best_)) Widen();
+    if (!judge_.Reaches(*best_) && MayFloat()) LeaveInFloat();
     if (HasTypes(*best_)) {
       FillHoles();
       MeasureAsIs();
@@ -47,74 +47,8 @@ class Searcher {
   }
 
  private:
-  void CheckAims() const {
-    const ScoreFigures figures = FiguresOf(first_->measured.scores, trials_.judging());
-    RSHIFT_REQUIRE(!budget_.top1 || figures.classes, ErrorCode::kInvalidInput,
-                   "--budget top1: no output has one number for each class; give cosine=... "
-                   "instead");
-    RSHIFT_REQUIRE(!budget_.boxes || BoxesOf(*first_).wanted > 0, ErrorCode::kInvalidInput,
-                   "--budget boxes: the float program finds no boxes on these samples, or does not "
-                   "end in boxes, scores and classes; give cosine=... instead");
-  }
-
-  // --- judging ---
-
   // Without an aim whatever costs no time is tried.
-  bool Enough() const { return budget_.has_aim() && Reaches(*best_); }
-
-  bool Reaches(const Point& point) const {
-    return ReachesOn(point, trials_.making()) && ReachesOn(point, trials_.judging()) &&
-           FindsBoxes(point);
-  }
-
-  bool ReachesOn(const Point& point, const std::vector<size_t>& places) const {
-    const ScoreFigures f = FiguresOf(point.measured.scores, places);
-    if (budget_.cosine && f.cosine < *budget_.cosine) return false;
-    if (budget_.top1) {
-      const double wanted = f.labelled ? *budget_.top1 * f.float_top1_percent / 100 : *budget_.top1;
-      if ((f.labelled ? f.top1_percent : f.agree_percent) < wanted) return false;
-    }
-    if (budget_.has_aim() || f.decibels >= kGoodDb) return true;
-    if (!widest_) return false;
-    return f.decibels >= FiguresOf(widest_->measured.scores, places).decibels - kNearDb;
-  }
-
-  // Over all samples: a few have few boxes, and none was made to fit them.
-  bool FindsBoxes(const Point& point) const {
-    const BoxAgreement boxes = BoxesOf(point);
-    if (budget_.boxes) return boxes.least() >= *budget_.boxes;
-    if (budget_.has_aim() || boxes.unmatched() <= 1) return true;
-    const double widest = widest_ == nullptr ? 1 : BoxesOf(*widest_).least();
-    return boxes.least() >= std::min(kGoodBoxes, widest);
-  }
-
-  static BoxAgreement BoxesOf(const Point& point) {
-    BoxAgreement sum;
-    for (const SampleScore& score : point.measured.scores) sum.Add(score.boxes);
-    return sum;
-  }
-
-  // By more than one standard error of the differences, on samples that it was not made with, and
-  // without losing more classes or boxes than that.
-  bool IsBetter(const Point& point, const Point& than) const {
-    const auto &a = than.measured.scores, &b = point.measured.scores;
-    const std::vector<size_t>& places = trials_.judging();
-    if (FirstAsGoodAsTheBest({DecibelsOf(a, places), DecibelsOf(b, places)}) != 1) return false;
-    double lost = 0, changed = 0;
-    for (const size_t place : places) {
-      const auto fewer =
-          static_cast<double>(a[place].agree - b[place].agree + b[place].boxes.unmatched() -
-                              a[place].boxes.unmatched());
-      lost += fewer;
-      changed += fewer * fewer;
-    }
-    return lost <= std::sqrt(changed);
-  }
-
-  bool IsWorse(const Point& point, const Point& than) const {
-    return FirstAsGoodAsTheBest({DecibelsOf(point.measured.scores, trials_.judging()),
-                                 DecibelsOf(than.measured.scores, trials_.judging())}) == 1;
-  }
+  bool Enough() const { return budget_.has_aim() && judge_.Reaches(*best_); }
 
   // --- methods that cost no time ---
 
@@ -123,7 +57,8 @@ class Searcher {
     Candidate candidate = best_->candidate;
     candidate.bias_correction = BiasCorrectionMode::kFast;
     const Point* point = trials_.Evaluate(candidate, "biases");
-    if (point != nullptr && Reaches(*point) && IsBetter(*point, *best_)) best_ = point;
+    if (point != nullptr && judge_.Reaches(*point) && judge_.IsBetter(*point, *best_))
+      best_ = point;
     if (IsAscend()) return;
     candidate = best_->candidate;
     candidate.weights.rounding = WeightRounding::kGptq;
@@ -131,7 +66,8 @@ class Searcher {
     const auto decibels = [&](const Point& of) {
       return DecibelsOf(of.measured.scores, trials_.judging());
     };
-    if (point != nullptr && Reaches(*point) && WorthKeeping(decibels(*best_), decibels(*point)))
+    if (point != nullptr && judge_.Reaches(*point) &&
+        WorthKeeping(decibels(*best_), decibels(*point)))
       best_ = point;
   }
 
@@ -159,7 +95,7 @@ class Searcher {
     Candidate candidate = best_->candidate;
     change(&candidate);
     const Point* point = trials_.Evaluate(candidate, step);
-    if (point == nullptr || !IsBetter(*point, *best_)) return false;
+    if (point == nullptr || !judge_.IsBetter(*point, *best_)) return false;
     best_ = point;
     return true;
   }
@@ -218,7 +154,7 @@ class Searcher {
                       const std::string& step, double fastest = -1) {
     const Candidate from = best_->candidate;
     const Point* found = trials_.Evaluate(With(from, order, most, bits), step);
-    if (found == nullptr || !Reaches(*found)) return found;
+    if (found == nullptr || !judge_.Reaches(*found)) return found;
     const double slowest = fastest < 0 ? found->measured.nanoseconds : fastest;
     size_t low = 0, high = most;
     const size_t exact = std::max<size_t>(1, most / 16);
@@ -229,7 +165,7 @@ class Searcher {
       const Point* point =
           trials_.PredictTime(candidate) < slowest ? trials_.Evaluate(candidate, step) : nullptr;
       if (point == nullptr) break;
-      if (Reaches(*point)) {
+      if (judge_.Reaches(*point)) {
         high = middle;
         found = point;
       } else {
@@ -249,12 +185,12 @@ class Searcher {
     if (fast_ != nullptr) best_ = fast_;
     const Candidate all = With(best_->candidate, able, able.size(), 16);
     const Point* widest = trials_.Evaluate(all, "16 bits");
-    if (widest == nullptr || !IsBetter(*widest, *narrow)) {
+    if (widest == nullptr || !judge_.IsBetter(*widest, *narrow)) {
       best_ = narrow;
       return;
     }
-    if (!budget_.has_aim()) widest_ = widest;
-    if (!Reaches(*widest)) {
+    if (!budget_.has_aim()) judge_.set_widest(widest);
+    if (!judge_.Reaches(*widest)) {
       best_ = widest;
       return;
     }
@@ -279,7 +215,7 @@ class Searcher {
 
   // The first of them, where it reaches what is asked for and is the faster one.
   const Point* Faster(const Point* point, const Point* than) const {
-    return point != nullptr && Reaches(*point) && IsFaster(*point, *than) ? point : than;
+    return point != nullptr && judge_.Reaches(*point) && IsFaster(*point, *than) ? point : than;
   }
 
   static bool IsFaster(const Point& point, const Point& than) {
@@ -311,7 +247,7 @@ class Searcher {
     }
     if (most == 0) return;
     const Point* point = Fewest(order, most, kFloatBits, "F32, by gain");
-    if (point == nullptr || !(Reaches(*point) || IsBetter(*point, *best_))) return;
+    if (point == nullptr || !(judge_.Reaches(*point) || judge_.IsBetter(*point, *best_))) return;
     best_ = point;
     LeaveOut(kFloatBits, noise);
   }
@@ -319,7 +255,7 @@ class Searcher {
   // Types that are not needed: halves of the groups that have `bits`, those that gain least first,
   // then quarters.
   void LeaveOut(int bits, const std::vector<double>& gains) {
-    if (!Reaches(*best_)) return;
+    if (!judge_.Reaches(*best_)) return;
     std::vector<size_t> have;
     for (size_t g = 0; g < best_->candidate.bits.size(); ++g)
       if (best_->candidate.bits[g] == bits) have.push_back(g);
@@ -340,7 +276,7 @@ class Searcher {
         const Point* point = trials_.Evaluate(without, "left out again");
         if (point == nullptr) return;
         ++trials;
-        if (Reaches(*point) && IsFaster(*point, *best_)) {
+        if (judge_.Reaches(*point) && IsFaster(*point, *best_)) {
           best_ = point;
           have.erase(have.begin() + static_cast<ptrdiff_t>(at),
                      have.begin() + static_cast<ptrdiff_t>(end));
@@ -371,7 +307,7 @@ class Searcher {
     const Candidate filled = With(best_->candidate, holes, holes.size(), 16);
     if (trials_.PredictTime(filled) > best_->measured.nanoseconds) return;
     const Point* point = trials_.Evaluate(filled, "conversions that do not pay");
-    if (point != nullptr && !IsWorse(*point, *best_)) best_ = point;
+    if (point != nullptr && !judge_.IsWorse(*point, *best_)) best_ = point;
   }
 
   // Weights suit the types they are measured with, and what is delivered is measured so; with these
@@ -386,8 +322,8 @@ class Searcher {
       other.bias_correction = mode;
       if (mode == as_is.bias_correction) continue;
       const Point* point = trials_.Evaluate(other, "biases, with these types");
-      if (point == nullptr || !IsBetter(*point, *best_)) continue;
-      if (Reaches(*point) || !Reaches(*best_)) best_ = point;
+      if (point == nullptr || !judge_.IsBetter(*point, *best_)) continue;
+      if (judge_.Reaches(*point) || !judge_.Reaches(*best_)) best_ = point;
     }
   }
 
@@ -401,15 +337,16 @@ class Searcher {
                                   .noise_8 = noise_8_,
                                   .noise_16 = noise_16_,
                                   .passes = passes_,
-                                  .reached = Reaches(*best_)};
-    result.report =
-        MakeSearchReport(trials_, progress, [&](const Point& point) { return Reaches(point); });
+                                  .reached = judge_.Reaches(*best_)};
+    result.report = MakeSearchReport(trials_, progress,
+                                     [&](const Point& point) { return judge_.Reaches(point); });
     return result;
   }
 
   const SearchBudget budget_;
   Trials trials_;
-  const Point *first_ = nullptr, *best_ = nullptr, *widest_ = nullptr;
+  SearchJudge judge_;
+  const Point *first_ = nullptr, *best_ = nullptr;
   const Point* fast_ = nullptr;             // 8 bits, with weights and biases that suit any types
   std::vector<double> noise_8_, noise_16_;  // by group
   int64_t passes_ = 0;

@@ -17,11 +17,6 @@ namespace rshift {
 
 struct SearchInput;
 
-// Signal to noise of the outputs that is good enough where the budget says nothing.
-inline constexpr double kGoodDb = 25;
-// Where 16 bits everywhere do not reach that: so close to them.
-inline constexpr double kNearDb = 1;
-
 struct SearchResult {
   Candidate candidate;
   QuantizeConfig config;  // only what the search adds
