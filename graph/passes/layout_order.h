@@ -35,8 +35,7 @@ std::vector<int64_t> Permute(const std::vector<int64_t>& items, const Perm& perm
 ElementOrder Normalize(const Shape& dims, const Perm& perm);
 
 // The coarsest split of the linear index that both splits can be read from; nothing when there is
-// none
-// ([4,6] and [6,4]).
+// none ([4,6] and [6,4]).
 std::optional<Shape> CommonDims(const Shape& a, const Shape& b);
 // The same order written over the finer `dims` (from CommonDims with order.dims; not normalized).
 ElementOrder Split(const ElementOrder& order, const Shape& dims);

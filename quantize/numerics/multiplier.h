@@ -43,10 +43,9 @@ inline constexpr RequantWords QuantizeMultiplier(double scale, int bits = 32) {
 }
 
 // For int32 accumulators whose result is then saturated to 8 bits: every scale > 0 has a pair.
-// From 2^31 - 1/2 on, {2^31 - 1, 0}: any accumulator but 0 saturates either way. Below 2^-32, {0,
-// 0}.
-// `bits` 25 rounds to the 24 bits that binary32 holds; the pair is written with 32 bits all the
-// same, the last 7 of them 0.
+// From 2^31 - 1/2 on, {2^31 - 1, 0}: any accumulator but 0 saturates either way; below 2^-32,
+// {0, 0}. `bits` 25 rounds to the 24 bits that binary32 holds; the pair is written with 32 bits all
+// the same, the last 7 of them 0.
 inline constexpr RequantWords AccumulatorMultiplier(double scale, int bits = 32) {
   if (scale >= 2147483647.5) return {INT32_MAX, 0};
   const int zeros = 32 - bits;

@@ -12,8 +12,7 @@
 namespace rshift {
 
 // kHalfUp where every factor is below 1/2: a result is the high half of a 64-bit product, shifted
-// on:
-// ((sum multiplier + offset) >> 32) >> rshift, the offset with the bias and the half of the
+// on: ((sum multiplier + offset) >> 32) >> rshift, the offset with the bias and the half of the
 // rounding.
 struct S16HighWords {
   const int32_t* multiplier = nullptr;  // below 2^31; null where some factor is 1/2 or more

@@ -50,8 +50,7 @@ struct RequantArgs {
   // Integer roundings, and kDoubleAway's two words; null for the others.
   const int32_t* multiplier = nullptr;  // [2^30, 2^31), or 0
   const int32_t* rshift = nullptr;      // [0, 62]; kTwoStepUp also 64..126
-  // Constants precomputed for the common case (PrecomputeHighHalves in steps/requant_arrays.h):
-  // with
+  // Constants of the common case, precomputed (PrecomputeHighHalves, steps/requant_arrays.h). With
   //   high = the upper half of acc_factor * acc * multiplier, within 2^30
   // (high + high_half) >> high_shift is y - bias before the clamp, bias = 128 for hi > 127, else 0.
   //   acc_factor 1: kHalfUp with every rshift in [33, 54].
