@@ -96,14 +96,12 @@ class BatchedMatMulS16Step : public Step {
     const int64_t columns = std::min(kS16Channels, n_ - column);
     alignas(64) int64_t acc[kS16Pixels * kS16Channels];
     alignas(64) int32_t sums[kS16Pixels * kS16Channels];
-    const auto add = [&](int64_t factor, bool is_first) {
+    for (int64_t p = 0; p < count; ++p) std::fill_n(acc + p * kS16Channels, columns, 0);
+    const auto add = [&](int64_t factor) {
       for (int64_t p = 0; p < count; ++p) {
         int64_t* to = acc + p * kS16Channels;
         const int32_t* from = sums + p * kS16Channels;
-        if (is_first)
-          for (int64_t i = 0; i < columns; ++i) to[i] = from[i] * factor;
-        else
-          for (int64_t i = 0; i < columns; ++i) to[i] += from[i] * factor;
+        for (int64_t i = 0; i < columns; ++i) to[i] += from[i] * factor;
       }
     };
     for (int64_t pair = 0; pair < pairs_; pair += kSegment) {
@@ -117,10 +115,10 @@ class BatchedMatMulS16Step : public Step {
                        .weights = weights + pair * 2 * kS16Channels,
                        .sums = sums};
       kernel_(tile);
-      add(256, pair == 0);
+      add(256);
       tile.weights += PanelSize();
       kernel_(tile);
-      add(1, false);
+      add(1);
     }
     const S16Channels words{.bias = bias_, .multiplier = multiplier_, .rshift = rshift_};
     for (int64_t p = 0; p < count; ++p) {

@@ -216,7 +216,7 @@ void RequantizeAvx512(const int64_t* acc, int64_t n, const S16Channels& channels
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
 }
 
-// The same of four at a time. Multipliers are below 2^31, so that two products of 32 by 32 bits are
+// The same of four at a time. Multipliers are below 2^32, so that two products of 32 by 32 bits are
 // the lower 64 of theirs; arithmetic shifts are FloorShift's.
 [[gnu::target("avx2")]] int64_t HalfUpAvx2(const int64_t* acc, int64_t n, const S16Channels& c,
                                            const S16Bounds& bounds, int32_t* y) {
