@@ -14,11 +14,8 @@ bool Recognise(const std::string& text) {
 }
 
 ScaleSet Read(const std::string& text, const std::string& where) {
-  const CalibrationTable table = ReadTable(text, where);
-  RSHIFT_REQUIRE(table.equalization.empty(), ErrorCode::kUnsupported, where, ": equalizes ",
-                 table.equalization.size(),
-                 " tensors: its ranges are not those of the model's own; give it as --calibration, "
-                 "or calibrate with --equalize off");
+  // What other tools hear of are the model's own tensors.
+  const CalibrationTable table = WithoutEqualization(ReadTable(text, where), where);
   ScaleSet set;
   set.method = table.method;
   set.samples = table.samples;

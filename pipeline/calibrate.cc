@@ -23,6 +23,7 @@
 #include "pipeline/preprocess_trial.h"
 #include "pipeline/sample_pictures.h"
 #include "pipeline/shard.h"
+#include "pipeline/unequalized.h"
 #include "pipeline/usage.h"
 #include "quantize/equalize/apply.h"
 #include "quantize/ranges/known_bounds.h"
@@ -135,8 +136,9 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
   EqualizationChoice choice = Choose(options, events, graph, *dataset, chosen, program);
   if (!choice.equalization.empty()) program.reset();
   graph = Equalize(std::move(graph), choice.equalization, options.equalize);
+  const Graph observed = WithUnequalized(graph, choice.equalization);
   result->equalized = std::move(choice.gains);
-  if (!program) program.emplace(graph, options.portable);
+  if (!program) program.emplace(observed, options.portable);
   const CollectOptions collect{.threads = options.threads,
                                .progress = events.progress,
                                .checkpoint = options.checkpoint,
@@ -148,7 +150,7 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
                                  result->expected_memory = bytes;
                                  if (events.memory) events.memory(bytes);
                                }};
-  StatisticsFile statistics = CollectStatistics(graph, *program, *dataset, share.samples,
+  StatisticsFile statistics = CollectStatistics(observed, *program, *dataset, share.samples,
                                                 preprocess ? preprocess->text : "", collect);
   statistics.shards = share.ids;
   return statistics;
@@ -198,15 +200,19 @@ std::vector<CalibrationTable> TablesOf(const Graph& graph, const StatisticsFile&
   return tables;
 }
 
-std::vector<CalibrationTable> TablesOfEveryMethod(const CalibrateOptions& options,
-                                                  const Graph& graph,
-                                                  const StatisticsFile& statistics) {
+std::vector<MethodOptions> EveryMethod(const CalibrateOptions& options) {
   std::vector<MethodOptions> methods;
   for (const Method method : AllMethods()) {
     methods.push_back(options.method);
     methods.back().method = method;
   }
-  return TablesOf(graph, statistics, methods, options.threads);
+  return methods;
+}
+
+std::vector<CalibrationTable> TablesOfEveryMethod(const CalibrateOptions& options,
+                                                  const Graph& graph,
+                                                  const StatisticsFile& statistics) {
+  return TablesOf(graph, statistics, EveryMethod(options), options.threads);
 }
 
 // Of samples in memory, those with the lowest hashes.
@@ -254,6 +260,23 @@ CalibrationTable AutoTable(const CalibrateOptions& options, const CalibrateEvent
                                          .interrupted = events.interrupted});
   DescribeRanges(statistics, {&table, 1}, options.threads);
   return table;
+}
+
+// The ranges that the tables would have of `model`, which nothing has equalized. --method auto
+// judges by the equalized network: without it the method is the default.
+void AddUnequalized(const CalibrateOptions& options, const Graph& model,
+                    const StatisticsFile& unequalized, CalibrateResult* result) {
+  if (unequalized.tensors.empty()) return;
+  if (!options.every_method) {
+    result->table.unequalized =
+        std::move(TablesOf(model, unequalized, {options.method}, options.threads)[0].tensors);
+    return;
+  }
+  std::vector<CalibrationTable> tables = TablesOfEveryMethod(options, model, unequalized);
+  for (size_t m = 0; m < tables.size(); ++m)
+    result->tables[m].unequalized = std::move(tables[m].tensors);
+  result->table.unequalized =
+      result->tables[static_cast<size_t>(options.method.method)].unequalized;
 }
 
 std::string Report(const CalibrateOptions& options, const CalibrateEvents& events,
@@ -327,13 +350,15 @@ CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents
   Graph graph = ImportModel(options.model, options.import, events.note);
   const std::optional<FirstNorm> norm =
       options.statistics.empty() ? FindFirstNorm(graph) : std::nullopt;
-  graph = RunPasses(std::move(graph));
-  RSHIFT_REQUIRE(!HoldsQuantization(graph), ErrorCode::kInvalidInput,
+  const Graph model = RunPasses(std::move(graph));
+  RSHIFT_REQUIRE(!HoldsQuantization(model), ErrorCode::kInvalidInput,
                  options.model.Name("the model"),
                  ": the model holds its own quantization parameters; deploy it directly");
+  graph = model;
   CalibrateResult result;
   result.statistics = options.statistics.empty() ? Measure(options, events, norm, graph, &result)
                                                  : Load(options, graph);
+  StatisticsFile unequalized = TakeUnequalized(&result.statistics);
   if (options.every_method) {
     result.tables = TablesOfEveryMethod(options, graph, result.statistics);
     result.table = result.tables[static_cast<size_t>(options.method.method)];
@@ -343,10 +368,12 @@ CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents
     result.table =
         std::move(TablesOf(graph, result.statistics, {options.method}, options.threads)[0]);
   }
+  AddUnequalized(options, model, unequalized, &result);
   result.table.input_shapes = InputShapesToRecord(options.import);
   for (CalibrationTable& table : result.tables) table.input_shapes = result.table.input_shapes;
   if (options.report) result.report = Report(options, events, graph, result);
   result.thin_ranges = FindThinRanges(result.statistics, result.table);
+  PutBackUnequalized(std::move(unequalized), &result.statistics);
   return result;
 }
 

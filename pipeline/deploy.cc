@@ -121,8 +121,10 @@ class Deployer {
     report.table = options_.table.path;
     report.table_sha256 = given_.sha256;
     report.calibration_samples = table_.samples;
-    if (!IsInteger() || table_.equalization.empty()) return;
-    CheckEqualized(options_, table_);
+    if (!IsInteger()) return;
+    const std::string left_out = LeaveOutEqualization(options_, &table_);
+    if (!left_out.empty()) Warn(left_out);
+    if (table_.equalization.empty()) return;
     floating_ = Equalize(std::move(floating_), table_.equalization, TableName());
     report.equalized_tensors = static_cast<int>(table_.equalization.size());
   }
@@ -196,7 +198,7 @@ class Deployer {
         {"mode", Cat(static_cast<int>(quantize_.mode), " ", static_cast<int>(quantize_.profile.id),
                      " ", static_cast<int>(quantize_.profile.variant))},
         {"bits", Cat(quantize_.activation_bits, " ", quantize_.residual_bits, " ",
-                     quantize_.shift_negative, " ", options_.weight_bits)},
+                     quantize_.shift_negative, " ", options_.equalize, " ", options_.weight_bits)},
         {"target", quantize_.target.name + ToText(quantize_.target.cost)},
         {"config", options_.config.path.empty() ? "" : ReadTextFile(options_.config.path)}};
     std::string text;

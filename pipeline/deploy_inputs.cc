@@ -7,6 +7,7 @@
 #include "graph/passes/passes.h"
 #include "graph/sha256.h"
 #include "interop/formats.h"
+#include "pipeline/plural.h"
 #include "pipeline/usage.h"
 #include "quantize/types.h"
 
@@ -107,15 +108,17 @@ void CheckTableFits(const DeployOptions& options, const HashedTable& given, cons
                  "; calibrate again");
 }
 
-void CheckEqualized(const DeployOptions& options, const CalibrationTable& table) {
+std::string LeaveOutEqualization(const DeployOptions& options, CalibrationTable* table) {
   const char* option = options.emit_qdq            ? "--emit-qdq"
                        : options.emit_fakequantize ? "--emit-fakequantize"
                        : options.scales.given()    ? "--scales"
                                                    : nullptr;
-  RSHIFT_REQUIRE(option == nullptr, ErrorCode::kInvalidInput, options.table.Name("the table"),
-                 ": equalizes ", table.equalization.size(),
-                 " tensors, so that weights differ from the model's; for ",
-                 option == nullptr ? "" : option, " calibrate with --equalize off");
+  if (table->equalization.empty() || (options.equalize && option == nullptr)) return "";
+  const size_t count = table->equalization.size();
+  *table = WithoutEqualization(std::move(*table), options.table.Name("the table"));
+  if (!options.equalize) return "";
+  return Cat(options.table.Name("the table"), ": its equalization of ", Count(count, "tensor"),
+             " is left out: ", option, " is about the model's own weights and tensors");
 }
 
 TakenScales TakeScales(const DeployOptions& options, const Graph& imported, Graph* graph,

@@ -33,16 +33,17 @@ HashedTable ReadGivenTable(const DeployOptions& options);
 // Throws `error`, and kInvalidInput when the table is not of this model.
 void CheckTableFits(const DeployOptions& options, const HashedTable& given, const Graph& graph);
 
+// The weights of an equalized model are others than the file's: for --equalize off, and for options
+// that bring or write what belongs to those, `table` becomes that of the model as it is. What is to
+// be said of it; "" for nothing.
+std::string LeaveOutEqualization(const DeployOptions& options, CalibrationTable* table);
+
 // Reads the scales and applies them (interop/apply_scales.h). In `table`: the one given beside
 // them; out: the whole one. `graph`: after RunPasses.
 struct TakenScales {
   std::vector<std::string> notes;  // what to warn of
   ScalesTrace trace;
 };
-// The weights of an equalized model are others than the file's: refuses options that bring or write
-// what belongs to those.
-void CheckEqualized(const DeployOptions& options, const CalibrationTable& table);
-
 TakenScales TakeScales(const DeployOptions& options, const Graph& imported, Graph* graph,
                        CalibrationTable* table, QuantizeOptions* quantize);
 

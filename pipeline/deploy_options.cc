@@ -17,6 +17,7 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.residual_bits != 8                             ? "--residual-bits"
          : o.weight_bits != 8                               ? "--weight-bits"
          : !o.shift_negative                                ? "--shift-negative"
+         : !o.equalize                                      ? "--equalize"
          : !o.test_input.empty() || !o.test_samples.empty() ? "--test-input"
          : o.bias_correction != BiasCorrectionMode::kAuto   ? "--bias-correction"
          : o.weights.rounding != WeightRounding::kAuto      ? "--weight-rounding"
@@ -61,6 +62,9 @@ void CheckOptions(const DeployOptions& o) {
                "--shift-negative is for --mode symmetric: asymmetric programs have zero points");
   RequireUsage(o.shift_negative || o.profile.value_or(ProfileId::kTpu) == ProfileId::kTpu,
                "--shift-negative is of profile tpu alone: leave it or --profile out");
+  RequireUsage(o.equalize || o.table.given(),
+               "--equalize is about the equalization of a table: give --calibration, or leave it "
+               "out");
   // What is automatic is left out beside another tool's scales.
   const bool may = !o.scales.given();
   const bool rounds = o.weights.asked() || (may && o.weights.rounding == WeightRounding::kAuto &&

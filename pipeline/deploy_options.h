@@ -49,6 +49,7 @@ struct DeployOptions {
   // (quantize/weight_bits.h).
   int weight_bits = 8;
   bool shift_negative = true;  // of symmetric programs of profile tpu (quantize/options.h)
+  bool equalize = true;        // as the table says; false: as if it had been made without
 
   PreprocessChoice preprocess = {};                // carried into the program; default: the table's
   bool force_preprocess = false;                   // even where it differs from the table's

@@ -48,7 +48,7 @@ void CalibrateArguments::AddTo(CLI::App& app) {
                  "auto: scale channels into each other's range where 8 bits gain by it (default); "
                  "weights: only where constants take the factors, so that SiLU, GELU and the like "
                  "keep one table for all channels; off (default with --format tpu-mlir, whose "
-                 "tables cannot hold it); or "
+                 "tables cannot hold it; model_deploy --equalize off does it afterwards); or "
                  "TABLE.yaml: as that table has it")
       ->excludes(from);
   auto* same =

@@ -104,6 +104,10 @@ void DeployArguments::AddTo(CLI::App& app) {
                  "that reach little below zero are unsigned, moved up by whole quanta, where "
                  "convolutions and matrix products alone read them (docs/accuracy.md)")
       ->check(CLI::IsMember({"on", "off"}));
+  app.add_option("--equalize", equalize,
+                 "auto (default): as the table says | off: as if it had been made with --equalize "
+                 "off; --scales, --emit-qdq and --emit-fakequantize leave it out, too")
+      ->check(CLI::IsMember({"auto", "off"}));
   app.add_option("--config", config,
                  "overrides by name, wildcard or operator (YAML; configs/README.md)");
   app.add_option("--target", target, "what the chip can do: configs/targets/X.yaml");
@@ -269,6 +273,7 @@ DeployOptions DeployArguments::Options() const {
   options.residual_bits = residual_bits.value_or(8);
   options.weight_bits = weight_bits;
   options.shift_negative = shift_negative == "on";
+  options.equalize = equalize == "auto";
   options.config.path = config;
   options.target.path = target;
   options.preprocess = preprocess;

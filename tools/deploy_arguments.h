@@ -16,6 +16,7 @@ struct DeployArguments {
   int activation_bits = 8, weight_bits = 8;
   std::optional<int> residual_bits;  // default: 8, or 16 with activation_bits
   std::string shift_negative = "on";
+  std::string equalize = "auto";
   std::string calibration, scales, output, mode, profile, variant, config, target, tolerance;
   PreprocessArguments preprocess;
   std::string report, report_json;

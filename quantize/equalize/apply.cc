@@ -10,6 +10,7 @@
 #include "base/unique_names.h"
 #include "quantize/equalize/channel_groups.h"
 #include "quantize/equalize/product_weights.h"
+#include "quantize/ranges/ranges.h"
 
 namespace rshift {
 namespace {
@@ -235,6 +236,40 @@ class Equalizer {
 Graph Equalize(Graph graph, const Equalization& equalization, const std::string& where) {
   if (equalization.empty()) return graph;
   return Equalizer(std::move(graph), equalization, where).Run();
+}
+
+Graph WithUnequalized(Graph equalized, const Equalization& equalization) {
+  std::vector<std::vector<Node>> after(equalized.nodes().size());
+  const std::vector<NodeId> producers = equalized.Producers();
+  const std::vector<ValueId> calibrated = CalibratedValues(equalized);
+  for (const ChannelExponents& entry : equalization) {
+    const ValueId id = equalized.FindValue(Cat(entry.tensor, kEqualizedSuffix));
+    const bool of_input = equalized.FindValue(entry.tensor).valid();  // which is still there
+    if (!id.valid() || of_input ||
+        std::find(calibrated.begin(), calibrated.end(), id) == calibrated.end())
+      continue;
+    std::vector<float> factors;
+    factors.reserve(entry.exponents.size());
+    for (const int32_t exponent : entry.exponents) factors.push_back(std::ldexp(1.0f, exponent));
+    Value value = equalized.value(id);
+    value.name = Cat(entry.tensor, kUnequalizedSuffix);
+    const std::string name = value.name;
+    Value constant{
+        Cat(name, "_factors"), DType::kF32,  {static_cast<int64_t>(factors.size())},
+        Layout::kPlain,        std::nullopt, MakeConstant(std::span<const float>(factors))};
+    const ValueId by = equalized.AddValue(std::move(constant));
+    const ValueId product = equalized.AddValue(std::move(value));
+    after[producers[id.index()].index()].push_back(
+        Node{name, Binary{BinaryOp::kMul, {}}, {id, by}, {product}});
+  }
+  std::vector<Node> nodes;
+  for (size_t i = 0; i < after.size(); ++i) {
+    nodes.push_back(std::move(equalized.nodes()[i]));
+    for (Node& product : after[i]) nodes.push_back(std::move(product));
+  }
+  equalized.nodes() = std::move(nodes);
+  equalized.Check();
+  return equalized;
 }
 
 }  // namespace rshift

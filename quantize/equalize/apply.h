@@ -23,6 +23,12 @@ namespace rshift {
 // channels, channels of one group with different exponents.
 Graph Equalize(Graph graph, const Equalization& equalization, const std::string& where);
 
+// `equalized`: what Equalize has made by `equalization`. Beside each tensor that holds x / 2^e
+// stands x, the same bits as in the model (but for what the division has pushed below f32's
+// smallest normal number): `tensor` and kUnequalizedSuffix, a value that nobody reads, for
+// calibration to measure. They come after all other values.
+Graph WithUnequalized(Graph equalized, const Equalization& equalization);
+
 }  // namespace rshift
 
 #endif  // RSHIFT_QUANTIZE_EQUALIZE_APPLY_H_

@@ -15,6 +15,8 @@ inline constexpr int kMaxChannelExponent = 64;
 
 // Behind the names of tensors that no longer hold what the model's do.
 inline constexpr std::string_view kEqualizedSuffix = "__equalized";
+// Behind the names of what the model's own tensors hold, measured beside those.
+inline constexpr std::string_view kUnequalizedSuffix = "__unequalized";
 
 // The tensor's channel c (index of its last dimension in memory order) is computed as x / 2^e[c],
 // under the name `tensor` and kEqualizedSuffix.

@@ -57,9 +57,16 @@ struct CalibrationTable {
   // The model was measured so, and is deployed so: ranges below are of the scaled tensors.
   Equalization equalization;
   std::vector<std::pair<std::string, TensorRange>> tensors;  // in graph order
+  // Of the tensors that are scaled, as the model has them, by the model's names; none in tables of
+  // before, which say nothing of them.
+  std::vector<std::pair<std::string, TensorRange>> unequalized;
 
   const TensorRange* Find(const std::string& tensor) const;
 };
+
+// The table of the model as it is, with the ranges that it would have been given by `--equalize
+// off`. Throws kInvalidInput, `where` in front, for a table that says nothing of scaled tensors.
+CalibrationTable WithoutEqualization(CalibrationTable table, const std::string& where);
 
 // Byte-for-byte reproducible. Floats are written so that they read back exactly.
 std::string WriteTable(const CalibrationTable& table);
@@ -67,6 +74,7 @@ std::string WriteTable(const CalibrationTable& table);
 // version. Also accepts the TPU-MLIR text form (lines `tensor threshold min max`, '#' comments);
 // there min/max are low/high.
 CalibrationTable ReadTable(const std::string& text, const std::string& where);
+// An equalization is left out, as by WithoutEqualization.
 std::string WriteTpuMlirTable(const CalibrationTable& table);
 
 }  // namespace rshift

@@ -175,6 +175,17 @@ void ReadEqualization(const YamlPart& root, CalibrationTable* table) {
   }
 }
 
+std::vector<std::pair<std::string, TensorRange>> ReadTensors(const YamlPart& part,
+                                                             const char* what) {
+  CheckKeys(part, what, {});
+  std::vector<std::pair<std::string, TensorRange>> tensors;
+  for (const auto& entry : part.node) {
+    const std::string name = entry.first.Scalar();
+    tensors.emplace_back(name, ReadTensor({entry.second, part.where}, name));
+  }
+  return tensors;
+}
+
 CalibrationTable ReadYamlTable(const std::string& text, const std::string& where) {
   const YamlPart root = ParseYaml(text, where);
   const std::string what = "the calibration table";
@@ -186,7 +197,7 @@ CalibrationTable ReadYamlTable(const std::string& text, const std::string& where
   CheckKeys(root, what,
             {"rshift_calibration", "model_sha256", "method", "samples", "samples_sha256",
              "pass_list_version", "environment", "preprocess", "input_shapes", "sample_names",
-             "check_samples", "equalization", "tensors"});
+             "check_samples", "equalization", "tensors", "unequalized"});
   const YamlPart version = Child(root, "rshift_calibration", what);
   if (const int64_t found = ReadInt(version, "rshift_calibration"); found != 1) {
     FailAt(version, "version ", found, " of the calibration table, expected 1; calibrate again");
@@ -205,12 +216,9 @@ CalibrationTable ReadYamlTable(const std::string& text, const std::string& where
   ReadLists(root, &table);
   ReadInputShapes(root, &table);
   ReadEqualization(root, &table);
-  const YamlPart tensors = Child(root, "tensors", what);
-  CheckKeys(tensors, "tensors", {});
-  for (const auto& entry : tensors.node) {
-    const std::string name = entry.first.Scalar();
-    table.tensors.emplace_back(name, ReadTensor({entry.second, where}, name));
-  }
+  table.tensors = ReadTensors(Child(root, "tensors", what), "tensors");
+  if (HasKey(root, "unequalized"))
+    table.unequalized = ReadTensors(Child(root, "unequalized", what), "unequalized");
   return table;
 }
 

@@ -138,13 +138,13 @@ std::string WriteTable(const CalibrationTable& table) {
     out += ListLine(entry.tensor, entry.exponents);
   out += table.tensors.empty() ? "tensors: {}\n" : "tensors:\n";
   for (const auto& [name, range] : table.tensors) out += TensorLine(name, range);
+  if (!table.unequalized.empty()) out += "unequalized:\n";
+  for (const auto& [name, range] : table.unequalized) out += TensorLine(name, range);
   return out;
 }
 
-std::string WriteTpuMlirTable(const CalibrationTable& table) {
-  RSHIFT_REQUIRE(table.equalization.empty(), ErrorCode::kUnsupported,
-                 "the TPU-MLIR table cannot hold the equalization of ", table.equalization.size(),
-                 " tensors; calibrate with --equalize off, or write the table as YAML");
+std::string WriteTpuMlirTable(const CalibrationTable& given) {
+  const CalibrationTable table = WithoutEqualization(given, "the table");
   std::string out = "# quantization threshold calculation method: " + table.method + "\n";
   out += "# sample number: " + std::to_string(table.samples) + "\n###\n";
   out += "# op_name    threshold    min    max\n";

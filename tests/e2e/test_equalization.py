@@ -1,6 +1,7 @@
 """Equalization of channels: tables, shards and interruptions give the same bytes, and wrong ones are refused."""
 
 import itertools
+import json
 import re
 
 import numpy as np
@@ -220,54 +221,51 @@ def test_a_net_without_hidden_scales_has_the_table_it_had(tmp_path):
     assert (tmp_path / 'auto.yaml').read_bytes() == (tmp_path / 'off.yaml').read_bytes()
 
 
-def test_what_cannot_hold_an_equalization_says_so(hidden, tmp_path):
+@pytest.mark.parametrize('mode', ('symmetric', 'asymmetric'))
+@pytest.mark.parametrize('method', ('kl', 'omse'))
+def test_one_table_serves_programs_with_and_without(hidden, tmp_path, mode, method):
     model, data = hidden
-    table = tmp_path / 't.yaml'
-    calibrate(hidden, table, '--statistics', tmp_path / 'a.stats')
-    common = ('model_deploy', model, '--calibration', table, '-o', tmp_path / 'p.rshift')
-    line = pipeline.fails(*common, '--emit-qdq', tmp_path / 'q.onnx')
-    assert re.search(r't.yaml: equalizes 2 tensors.*for --emit-qdq calibrate with --equalize off', line), line
-    line = pipeline.fails('model_deploy', model, '--scales', table, '-o', tmp_path / 'p.rshift')
-    assert 'equalizes 2 tensors' in line and '--calibration' in line, line
+    for name, extra in (('auto', ()), ('off', ('--equalize', 'off'))):
+        calibrate(hidden, tmp_path / f'{name}.yaml', '--method', method, *extra)
+
+    def deployed(*options):
+        program = tmp_path / 'p.rshift'
+        done = pipeline.call('model_deploy', model, '--mode', mode, *options, '-o', program)
+        assert done.returncode == 0, done.stderr
+        return program.read_bytes(), done.stderr
+
+    auto, off = ('--calibration', tmp_path / 'auto.yaml'), ('--calibration', tmp_path / 'off.yaml')
+    plain, _ = deployed(*off)
+    assert deployed(*auto, '--equalize', 'off')[0] == plain
+    assert deployed(*auto)[0] != plain
+    emitted = []
+    for table in (auto, off):
+        program, said = deployed(*table, '--emit-qdq', tmp_path / 'q.onnx')
+        assert program == plain
+        assert ('its equalization of 2 tensors is left out: --emit-qdq' in said) == (table is auto), said
+        emitted.append((tmp_path / 'q.onnx').read_bytes())
+    assert emitted[0] == emitted[1]
+    for _, table in (auto, off):
+        (tmp_path / f'{table.stem}.rshift').write_bytes(deployed('--scales', table)[0])
+    found = json.loads(pipeline.call('model_tool', 'diff', tmp_path / 'auto.rshift', tmp_path / 'off.rshift', '--json').stdout)
+    assert found['sections'] == ['META'] and [entry['key'] for entry in found['meta']] == ['scales_sha256'], found
+
+
+def test_tables_of_other_tools_have_the_models_own_tensors(hidden, tmp_path):
+    model, data = hidden
+    calibrate(hidden, tmp_path / 'a.yaml', '--statistics', tmp_path / 'a.stats')
+    calibrate(hidden, tmp_path / 'off.yaml', '--equalize', 'off')
+    for name in ('a', 'off'):
+        pipeline.run('model_tool', 'scales', 'convert', tmp_path / f'{name}.yaml', tmp_path / f'{name}.cali.txt')
+    assert (tmp_path / 'a.cali.txt').read_bytes() == (tmp_path / 'off.cali.txt').read_bytes()
+    pipeline.run('model_calibrate', model, '--from-statistics', tmp_path / 'a.stats', '--format', 'tpu-mlir', '-o', tmp_path / 's.txt')
+    assert 'equalized' not in (tmp_path / 's.txt').read_text()
+
+
+def test_statistics_that_were_equalized_differently_do_not_merge(hidden, tmp_path):
+    model, data = hidden
+    calibrate(hidden, tmp_path / 't.yaml', '--statistics', tmp_path / 'a.stats')
     calibrate(hidden, tmp_path / 'off.yaml', '--equalize', 'off', '--statistics', tmp_path / 'b.stats', '--seed', 9, samples=5)
     line = pipeline.fails('model_calibrate', model, '--from-statistics', tmp_path / 'a.stats', tmp_path / 'b.stats',
                           '-o', tmp_path / 'm.yaml')
     assert 'were equalized differently' in line and '--equalize' in line, line
-
-
-def test_tables_of_tpu_mlir_are_not_equalized(hidden, tmp_path):
-    model, _ = hidden
-    calibrate(hidden, tmp_path / 'eq.yaml', '--statistics', tmp_path / 'eq.stats')
-    said = calibrate(hidden, tmp_path / 'off.table', '--format', 'tpu-mlir', '--statistics', tmp_path / 'off.stats')
-    assert 'equalized' not in said, said
-    calibrate(hidden, tmp_path / 'said.table', '--format', 'tpu-mlir', '--equalize', 'off')
-    assert (tmp_path / 'said.table').read_bytes() == (tmp_path / 'off.table').read_bytes()
-    for asked in ('auto', tmp_path / 'eq.yaml'):
-        done = pipeline.call('model_calibrate', model, '--dataset', hidden[1], '--format', 'tpu-mlir', '--equalize', asked,
-                             '-o', tmp_path / 'no.table')
-        assert done.returncode == 2 and done.stderr.count('\n') == 1, done.stderr
-        assert f'--equalize {asked}: the tables of --format tpu-mlir cannot hold' in done.stderr, done.stderr
-    merge = ('model_calibrate', model, '--format', 'tpu-mlir', '-o', tmp_path / 'merged.table', '--from-statistics')
-    pipeline.run(*merge, tmp_path / 'off.stats')
-    assert (tmp_path / 'merged.table').read_bytes() == (tmp_path / 'off.table').read_bytes()
-    line = pipeline.fails(*merge, tmp_path / 'eq.stats')
-    assert 'cannot hold the equalization of 2 tensors' in line, line
-
-
-def test_tables_of_others_are_refused_in_one_line(hidden, tmp_path):
-    model, _ = hidden
-    table = tmp_path / 't.yaml'
-    calibrate(hidden, table)
-    text = table.read_text()
-    for pattern, replacement, message in (
-            (r'\n  a_relu: \[', '\n  nobody: [', "equalization of tensor 'nobody', which the model does not have"),
-            (r'\n  a_relu: \[-?\d+, ', '\n  a_relu: [', '7 exponents, expected 8'),
-            (r'\n  a_relu: \[-?\d+, ', '\n  a_relu: [99, ', 'exponent 99, expected -64 to 64'),
-            (r'\n  a_relu: \[-?\d+, ', '\n  a_relu: [half, ', 'equalization of tensor'),
-            (r'\nequalization:\n', '\nequalization:\n  x: [1' + ', 0' * 15 + ']\n', 'cannot be scaled')):
-        broken, count = re.subn(pattern, replacement, text, count=1)
-        assert count == 1, pattern
-        (tmp_path / 'broken.yaml').write_text(broken)
-        line = pipeline.fails('model_deploy', model, '--calibration', tmp_path / 'broken.yaml', '--no-check',
-                              '-o', tmp_path / 'p.rshift')
-        assert message in line and 'broken.yaml' in line, line

@@ -50,6 +50,25 @@ TEST(ChooseEqualization, FindsHiddenScalesUpToOneOctave) {
   EXPECT_LE(*high / *low, 2.0f);
 }
 
+// What calibration measures beside the scaled tensors is what the model has, to the last bit.
+TEST(WithUnequalized, TheModelsTensorsAreMeasuredBesideTheScaledOnes) {
+  LittleGraph net = SeparableNet();
+  net.Calibrate();
+  const Graph driven = Hidden(net.graph(), {5, -3, 0, -5});
+  const MeasuredChannels measured = Measure(driven, net.samples());
+  const EqualizationChoice choice = ChooseEqualization(driven, kThrough, measured);
+  ASSERT_EQ(choice.equalization.size(), 2);
+  const Graph both =
+      WithUnequalized(Equalize(driven, choice.equalization, "test"), choice.equalization);
+  const MeasuredChannels beside = Measure(both, net.samples());
+  for (const ChannelExponents& entry : choice.equalization) {
+    const ChannelRanges& own = beside.at(entry.tensor + "__unequalized");
+    EXPECT_EQ(own.peak, measured.at(entry.tensor).peak);
+    EXPECT_NE(own.peak, beside.at(entry.tensor + "__equalized").peak);
+  }
+  EXPECT_EQ(WithUnequalized(driven, {}).value_count(), driven.value_count());
+}
+
 // The upper bound of a Relu6 is one number for all channels: none of them meets it through its
 // factor, on these samples or on others that reach nearly twice as far.
 TEST(ChooseEqualization, NoChannelMeetsAnUpperBoundThatItHadNotMet) {
