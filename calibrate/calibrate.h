@@ -35,9 +35,9 @@ struct CollectOptions {
   ProgressFunction progress = {};
   std::string checkpoint;  // "" or a file to which partial statistics are saved now and then
   bool resume = false;     // start from the checkpoint when it exists and fits
-  std::function<bool()> interrupted;  // polled; true: save the checkpoint and throw
-  Equalization equalization = {};     // which the graph has already; recorded
-  CollectTimes* times = nullptr;      // filled where given
+  std::function<bool()> interrupted;           // polled; true: save the checkpoint and throw
+  Equalization equalization = {}, trial = {};  // which the graph has already; recorded
+  CollectTimes* times = nullptr;               // filled where given
   // Hears before the first sample how many bytes the process will have at its peak.
   std::function<void(uint64_t bytes)> memory = {};
 };

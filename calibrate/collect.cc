@@ -259,6 +259,7 @@ StatisticsFile CollectStatistics(const Graph& graph, ObservedProgram& observed,
                        {},
                        EmptyStatistics(plan.names)};
   total.equalization = options.equalization;
+  total.trial = options.trial;
   if (options.resume) LoadCheckpoint(options.checkpoint, dataset, samples, total);
   Run run(observed, plan, dataset, samples, options, total);
   ReturnFreedMemory();  // what reading the model has left

@@ -26,6 +26,7 @@ CalibrationTable EmptyTable(const StatisticsFile& statistics) {
   table.pass_list_version = statistics.pass_list_version;
   table.environment = statistics.environment;
   table.equalization = statistics.equalization;
+  table.trial = statistics.trial;
   table.tensors.resize(statistics.tensors.size());
   return table;
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -163,6 +164,31 @@ std::string MissingShards(const StatisticsFile& file) {
   return missing;
 }
 
+namespace {
+
+// As if nothing had been left to a trial: its tensors as the model has them, in place of the scaled
+// ones.
+void DropTrial(StatisticsFile& file) {
+  std::map<std::string, std::string> unequalized;  // by the scaled name
+  for (const ChannelExponents& entry : file.trial)
+    unequalized[Cat(entry.tensor, kEqualizedSuffix)] = Cat(entry.tensor, kUnequalizedSuffix);
+  std::map<std::string, size_t> places;
+  for (size_t i = 0; i < file.tensors.size(); ++i) places[file.tensors[i].name] = i;
+  std::set<size_t> moved;
+  for (const auto& [scaled, plain] : unequalized) {
+    const auto from = places.find(plain), to = places.find(scaled);
+    if (from == places.end() || to == places.end()) continue;
+    file.tensors[to->second] = std::move(file.tensors[from->second]);
+    file.tensors[to->second].name = ModelName(scaled);
+    moved.insert(from->second);
+  }
+  size_t place = 0;
+  std::erase_if(file.tensors, [&](const TensorStatistics&) { return moved.contains(place++); });
+  file.trial.clear();
+}
+
+}  // namespace
+
 void Merge(StatisticsFile& into, const StatisticsFile& other) {
   const auto refuse = [](const char* what) {
     Fail(ErrorCode::kInvalidInput, "statistics cannot be merged: ", what);
@@ -173,6 +199,13 @@ void Merge(StatisticsFile& into, const StatisticsFile& other) {
   if (into.preprocess != other.preprocess) refuse("they were made with different preprocessing");
   if (IsPortable(into.environment) != IsPortable(other.environment))
     refuse("some were measured with --portable and some without (measure all of them alike)");
+  // Machines with samples of their own try other tensors: what is common is the model without.
+  if (into.trial != other.trial) {
+    StatisticsFile without = other;
+    DropTrial(into);
+    DropTrial(without);
+    return Merge(into, without);
+  }
   if (into.equalization != other.equalization)
     refuse(
         "their tensors were equalized differently (give all runs --equalize TABLE.yaml of the "

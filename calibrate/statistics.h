@@ -102,6 +102,8 @@ struct StatisticsFile {
   // set once it has all of them, so that shards and one run give the same bytes.
   std::vector<ShardId> shards = {};
   Equalization equalization = {};  // of the graph that was measured
+  // It was scaled by this, too: whether a program is, is decided where it is deployed.
+  Equalization trial = {};
 };
 std::vector<uint8_t> WriteStatistics(const StatisticsFile& file);
 StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string& where);

@@ -12,9 +12,10 @@
 //     bin, u64 samples)...,   ascending u32 pages, (u16 page, u16 bins, (u16 bin, u64 count)...)...
 //     both ascending, counts > 0
 //   u32 count, (text tensor, u32 channels, i32...)...   exponents of equalized tensors
-// A text is u32 size and its bytes. One content has one encoding, that of version 4. Older ones are
-// still read: 3 has no samples of min and max, 2 no exponents either, 1 no recorded samples,
-// shards, infinities and peaks.
+//   u32 count, (text tensor, u32 channels, i32...)...   of those that are left to a trial
+// A text is u32 size and its bytes. One content has one encoding, that of version 5. Older ones are
+// still read: 4 has no trial, 3 no samples of min and max either, 2 no exponents, 1 no recorded
+// samples, shards, infinities and peaks.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -35,8 +36,9 @@ namespace rshift {
 namespace {
 
 constexpr std::string_view kMagic("RSTATS\x1a\0", 8);
-constexpr uint32_t kVersion = 4, kOldestVersion = 1;
+constexpr uint32_t kVersion = 5, kOldestVersion = 1;
 constexpr uint32_t kRecordedSince = 2, kEqualizationSince = 3, kExtremesSince = 4;
+constexpr uint32_t kTrialSince = 5;
 constexpr size_t kHeaderSize = 24;
 // At most 8 KiB each: what a small crafted file may make the reader allocate stays below 2 GiB.
 constexpr size_t kMaxPages = size_t{1} << 18;
@@ -309,6 +311,7 @@ void PutContent(const StatisticsFile& file, StatisticsWriter& out) {
   RSHIFT_REQUIRE(pages <= kMaxPages, ErrorCode::kUnsupported, "the statistics have ", pages,
                  " histogram pages, a file holds at most ", kMaxPages);
   WriteEqualization(file.equalization, out);
+  WriteEqualization(file.trial, out);
   out.Flush();
 }
 
@@ -374,6 +377,7 @@ StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string&
   // Neither out of order nor without a tensor that has it.
   if (extremes != ExtremesOf(file.tensors)) in.Bad("samples of extremes are not those of tensors");
   if (version >= kEqualizationSince) file.equalization = ReadEqualization(in);
+  if (version >= kTrialSince) file.trial = ReadEqualization(in);
   if (!in.AtEnd()) in.Bad("bytes behind the last entry");
   return file;
 }

@@ -18,12 +18,12 @@
 #include "pipeline/calibration_page.h"
 #include "pipeline/check_samples.h"
 #include "pipeline/choose_ranges.h"
+#include "pipeline/equalized_statistics.h"
 #include "pipeline/first_norm.h"
 #include "pipeline/input_shapes.h"
 #include "pipeline/preprocess_trial.h"
 #include "pipeline/sample_pictures.h"
 #include "pipeline/shard.h"
-#include "pipeline/unequalized.h"
 #include "pipeline/usage.h"
 #include "quantize/equalize/apply.h"
 #include "quantize/ranges/known_bounds.h"
@@ -64,12 +64,12 @@ std::unique_ptr<Dataset> LeaveOutBad(std::unique_ptr<Dataset> dataset,
   return WithoutSamples(std::move(dataset), *bad);
 }
 
-Equalization EqualizationOfTable(const std::string& path, const Graph& graph) {
+EqualizationChoice EqualizationOfTable(const std::string& path, const Graph& graph) {
   CalibrationTable table = ReadTable(ReadSmallText(path), path);
   RSHIFT_REQUIRE(table.model_sha256 == graph.sha256, ErrorCode::kInvalidInput, path,
                  ": made from another model; give a table of this one, or none (model_calibrate "
                  "--equalize, model_tool diagnose --calibration)");
-  return std::move(table.equalization);
+  return {std::move(table.equalization), {}, std::move(table.trial)};
 }
 
 // Not "off", and not a table's.
@@ -82,8 +82,7 @@ EqualizationChoice Choose(const CalibrateOptions& options, const CalibrateEvents
                           const std::vector<int64_t>& samples,
                           std::optional<ObservedProgram>& program) {
   if (options.equalize == "off") return {};
-  if (!ChoosesEqualization(options.equalize))
-    return {EqualizationOfTable(options.equalize, graph), {}};
+  if (!ChoosesEqualization(options.equalize)) return EqualizationOfTable(options.equalize, graph);
   const EqualizeThrough through =
       options.equalize == "weights" ? EqualizeThrough::kWeights : EqualizeThrough::kFunctions;
   const std::vector<ValueId> values = EqualizableValues(graph, through);
@@ -114,11 +113,12 @@ void NoteWrongPreprocess(const CalibrateOptions& options, const CalibrateEvents&
   }
 }
 
-// `graph`: becomes the equalized one. `result`: gets what was equalized, and what was left out.
+// `graphs`: of the model, become the equalized ones. `result`: gets what was equalized, and what
+// was left out.
 StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& events,
-                       const std::optional<FirstNorm>& norm, Graph& graph,
+                       const std::optional<FirstNorm>& norm, EqualizedGraphs& graphs,
                        CalibrateResult* result) {
-  const std::vector<InputSpec> inputs = InputSpecs(graph);
+  const std::vector<InputSpec> inputs = InputSpecs(graphs.model);
   const std::optional<Preprocess> preprocess = options.preprocess.Resolve(inputs, std::nullopt);
   const std::string note = options.preprocess.Note(inputs);
   if (events.note && !note.empty()) events.note(note);
@@ -133,10 +133,10 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
   if (norm && preprocess)
     NoteWrongPreprocess(options, events, *norm, *dataset, chosen, *preprocess);
   std::optional<ObservedProgram> program;  // of the graph as it is now
-  EqualizationChoice choice = Choose(options, events, graph, *dataset, chosen, program);
-  if (!choice.equalization.empty()) program.reset();
-  graph = Equalize(std::move(graph), choice.equalization, options.equalize);
-  const Graph observed = WithUnequalized(graph, choice.equalization);
+  EqualizationChoice choice = Choose(options, events, graphs.model, *dataset, chosen, program);
+  if (!choice.equalization.empty() || !choice.trial.empty()) program.reset();
+  graphs = EqualizeGraphs(graphs.model, choice.equalization, choice.trial, options.equalize);
+  const Graph observed = ObservedGraph(graphs, choice.equalization, choice.trial);
   result->equalized = std::move(choice.gains);
   if (!program) program.emplace(observed, options.portable);
   const CollectOptions collect{.threads = options.threads,
@@ -145,6 +145,7 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
                                .resume = options.resume,
                                .interrupted = events.interrupted,
                                .equalization = std::move(choice.equalization),
+                               .trial = std::move(choice.trial),
                                .times = &result->times,
                                .memory = [&](uint64_t bytes) {
                                  result->expected_memory = bytes;
@@ -156,7 +157,8 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
   return statistics;
 }
 
-StatisticsFile Load(const CalibrateOptions& options, Graph& graph) {
+StatisticsFile Load(const CalibrateOptions& options, EqualizedGraphs& graphs) {
+  const Graph& graph = graphs.model;
   StatisticsFile merged;
   for (size_t i = 0; i < options.statistics.size(); ++i) {
     const std::string where = options.statistics[i].Name("the statistics");
@@ -185,8 +187,8 @@ StatisticsFile Load(const CalibrateOptions& options, Graph& graph) {
                  options.statistics.size() > 1 ? " and the others" : "", ": shard ", missing,
                  " of the same samples is missing; add its statistics, or give --partial for a "
                  "table without it");
-  graph =
-      Equalize(std::move(graph), merged.equalization, options.statistics[0].Name("the statistics"));
+  graphs = EqualizeGraphs(graph, merged.equalization, merged.trial,
+                          options.statistics[0].Name("the statistics"));
   return merged;
 }
 
@@ -262,42 +264,61 @@ CalibrationTable AutoTable(const CalibrateOptions& options, const CalibrateEvent
   return table;
 }
 
-// The ranges that the tables would have of `model`, which nothing has equalized. --method auto
-// judges by the equalized network: without it the method is the default.
-void AddUnequalized(const CalibrateOptions& options, const Graph& model,
-                    const StatisticsFile& unequalized, CalibrateResult* result) {
-  if (unequalized.tensors.empty()) return;
-  if (!options.every_method) {
-    result->table.unequalized =
-        std::move(TablesOf(model, unequalized, {options.method}, options.threads)[0].tensors);
-    return;
+// Of the model as it is, the ranges that the table does not have so: of tensors that are scaled
+// and, unless those are all that is asked for, what omse sees through functions of which only the
+// result is.
+std::vector<std::pair<std::string, TensorRange>> OwnRanges(const CalibrationTable& of_model,
+                                                           const CalibrationTable& table,
+                                                           bool scaled_alone) {
+  std::vector<std::pair<std::string, TensorRange>> own;
+  for (const auto& [name, range] : of_model.tensors) {
+    const TensorRange* there = table.Find(name);
+    if (there != nullptr && scaled_alone) continue;
+    const bool same = there != nullptr && there->threshold == range.threshold &&
+                      there->low == range.low && there->high == range.high;
+    if (!same) own.emplace_back(name, range);
   }
-  std::vector<CalibrationTable> tables = TablesOfEveryMethod(options, model, unequalized);
-  for (size_t m = 0; m < tables.size(); ++m)
-    result->tables[m].unequalized = std::move(tables[m].tensors);
-  result->table.unequalized =
-      result->tables[static_cast<size_t>(options.method.method)].unequalized;
+  return own;
+}
+
+// What the tables say of the model as it is, and of what is to be tried. --method auto judges by
+// the program of the usual equalization: beside it the method is the default.
+void AddOtherRanges(const CalibrateOptions& options, const EqualizedGraphs& graphs,
+                    const EqualizedStatistics& statistics, CalibrateResult* result) {
+  const std::vector<MethodOptions> methods =
+      options.every_method ? EveryMethod(options) : std::vector{options.method};
+  const std::vector<CalibrationTable> of_model =
+      TablesOf(graphs.model, statistics.model, methods, options.threads);
+  std::vector<CalibrationTable> tried =
+      TablesOf(graphs.tried, statistics.tried, methods, options.threads);
+  const auto add = [&](size_t method, CalibrationTable& table) {
+    table.unequalized = OwnRanges(of_model[method], table, options.automatic);
+    table.trial_tensors = tried[method].tensors;
+  };
+  for (size_t m = 0; m < result->tables.size(); ++m) add(m, result->tables[m]);
+  add(options.every_method ? static_cast<size_t>(options.method.method) : 0, result->table);
 }
 
 std::string Report(const CalibrateOptions& options, const CalibrateEvents& events,
-                   const Graph& graph, const CalibrateResult& result) {
+                   const Graph& graph, const StatisticsFile& statistics,
+                   const CalibrateResult& result) {
   const std::vector<CalibrationTable> methods =
-      options.every_method ? result.tables : TablesOfEveryMethod(options, graph, result.statistics);
+      options.every_method ? result.tables : TablesOfEveryMethod(options, graph, statistics);
   SamplePictures pictures;
-  const std::vector<RecordedSample> extremes = ExtremeSamplesOf(result.statistics);
+  const std::vector<RecordedSample> extremes = ExtremeSamplesOf(statistics);
   const bool readable = std::any_of(extremes.begin(), extremes.end(),
                                     [](const auto& sample) { return !sample.sources.empty(); });
   if (readable) {
     const std::string where =
         options.statistics.empty() ? "" : options.statistics[0].Name("the statistics");
-    pictures = DrawSamples({extremes, result.statistics.preprocess, where}, InputSpecs(graph),
-                           events.note);
+    pictures =
+        DrawSamples({extremes, statistics.preprocess, where}, InputSpecs(graph), events.note);
   } else {
     pictures.why_none = extremes.empty() ? "the statistics do not say which samples these are"
                                          : "these samples are in no files";
   }
-  return CalibrationHtml({options.model.Name("the model"), graph, result.statistics, result.table,
-                          methods, std::move(pictures)});
+  return CalibrationHtml({options.model.Name("the model"), graph, statistics, result.table, methods,
+                          std::move(pictures)});
 }
 
 // The first option that says how samples are measured; nullptr when there is none.
@@ -350,30 +371,29 @@ CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents
   Graph graph = ImportModel(options.model, options.import, events.note);
   const std::optional<FirstNorm> norm =
       options.statistics.empty() ? FindFirstNorm(graph) : std::nullopt;
-  const Graph model = RunPasses(std::move(graph));
-  RSHIFT_REQUIRE(!HoldsQuantization(model), ErrorCode::kInvalidInput,
+  EqualizedGraphs graphs{.model = RunPasses(std::move(graph)), .usual = {}, .tried = {}};
+  RSHIFT_REQUIRE(!HoldsQuantization(graphs.model), ErrorCode::kInvalidInput,
                  options.model.Name("the model"),
                  ": the model holds its own quantization parameters; deploy it directly");
-  graph = model;
   CalibrateResult result;
-  result.statistics = options.statistics.empty() ? Measure(options, events, norm, graph, &result)
-                                                 : Load(options, graph);
-  StatisticsFile unequalized = TakeUnequalized(&result.statistics);
+  result.statistics = options.statistics.empty() ? Measure(options, events, norm, graphs, &result)
+                                                 : Load(options, graphs);
+  const EqualizedStatistics statistics = SplitStatistics(result.statistics, graphs);
   if (options.every_method) {
-    result.tables = TablesOfEveryMethod(options, graph, result.statistics);
+    result.tables = TablesOfEveryMethod(options, graphs.usual, statistics.usual);
     result.table = result.tables[static_cast<size_t>(options.method.method)];
   } else if (options.automatic) {
-    result.table = AutoTable(options, events, graph, result.statistics);
+    result.table = AutoTable(options, events, graphs.usual, statistics.usual);
   } else {
     result.table =
-        std::move(TablesOf(graph, result.statistics, {options.method}, options.threads)[0]);
+        std::move(TablesOf(graphs.usual, statistics.usual, {options.method}, options.threads)[0]);
   }
-  AddUnequalized(options, model, unequalized, &result);
+  AddOtherRanges(options, graphs, statistics, &result);
   result.table.input_shapes = InputShapesToRecord(options.import);
   for (CalibrationTable& table : result.tables) table.input_shapes = result.table.input_shapes;
-  if (options.report) result.report = Report(options, events, graph, result);
-  result.thin_ranges = FindThinRanges(result.statistics, result.table);
-  PutBackUnequalized(std::move(unequalized), &result.statistics);
+  if (options.report)
+    result.report = Report(options, events, graphs.usual, statistics.usual, result);
+  result.thin_ranges = FindThinRanges(statistics.usual, result.table);
   return result;
 }
 

@@ -27,6 +27,7 @@ class IntegerChooser {
     if (request_.weights.any()) weights = ChooseBeside(biases.quality);
     if (!judged_by_biases || weights.report.kept) biases = CorrectFor(weights.weights);
     IntegerChoice choice{std::move(biases.weights), std::move(biases.biases)};
+    choice.quality = std::move(biases.quality);
     if (request_.weights.any()) choice.weight_report = std::move(weights.report);
     if (corrects) choice.bias_report = std::move(biases.report);
     return choice;

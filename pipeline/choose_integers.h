@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/progress.h"
 #include "calibrate/data/dataset.h"
@@ -39,6 +40,8 @@ struct IntegerChoice {
   NodeBiases biases;                                     // others than floating's
   std::optional<WeightChoiceReport> weight_report = {};  // nothing: not asked for
   std::optional<BiasCorrectionReport> bias_report = {};  // likewise
+  // Of each sample's outputs in dB, of the program with these; empty without bias correction.
+  std::vector<double> quality = {};
 };
 
 // What is kAuto and cannot be measured leaves the program as it is, with `why_none` in its report;

@@ -21,6 +21,7 @@
 #include "pipeline/correction_samples.h"
 #include "pipeline/deploy_inputs.h"
 #include "pipeline/deploy_preprocess.h"
+#include "pipeline/equalization_trial.h"
 #include "pipeline/input_shapes.h"
 #include "pipeline/model_integers.h"
 #include "pipeline/own_program.h"
@@ -124,9 +125,27 @@ class Deployer {
     if (!IsInteger()) return;
     const std::string left_out = LeaveOutEqualization(options_, &table_);
     if (!left_out.empty()) Warn(left_out);
-    if (table_.equalization.empty()) return;
+    if (options_.equalize == EqualizeMode::kAll) table_ = WithTrial(std::move(table_));
+    if (options_.equalize == EqualizeMode::kAuto && !table_.trial.empty())
+      tried_ = Equalize(floating_, WithTrial(table_).equalization, TableName());
     floating_ = Equalize(std::move(floating_), table_.equalization, TableName());
     report.equalized_tensors = static_cast<int>(table_.equalization.size());
+  }
+
+  // From here on it is as if the table had said so.
+  void TakeTrial() {
+    if (!tried_) return;
+    SettleAutomatic();
+    const CalibrationTable tried_table = WithTrial(table_);
+    EqualizationTrial trial =
+        TryEqualization(Request(floating_, table_), Request(*tried_, tried_table));
+    if (trial.report.kept) {
+      floating_ = *std::move(tried_);
+      table_ = tried_table;
+      result_.report.equalized_tensors = static_cast<int>(table_.equalization.size());
+    }
+    result_.report.equalization_trial = std::move(trial.report);
+    if (!options_.automatic) chosen_ = std::move(trial.integers);
   }
 
   void Quantize() {
@@ -139,6 +158,7 @@ class Deployer {
         ErrorCode::kInvalidInput,
         "--emit-qdq and --emit-fakequantize write activations of 8 bits; leave 16 bits or "
         "the emitted file out");
+    TakeTrial();
     if (options_.automatic) SearchTypes();
     TakeChosenIntegers();
     QuantizeResult quantized = QuantizeGraph(SetBiases(weighted_, biases_), table_, quantize_);
@@ -183,6 +203,10 @@ class Deployer {
     }
     weights_ = found.candidate.weights;
     bias_correction_ = found.candidate.bias_correction;
+    if (const auto& trial = result_.report.equalization_trial) {
+      std::string& command = found.report.command;
+      command += Cat(command.empty() ? "" : " ", "--equalize ", trial->kept ? "all" : "table");
+    }
     result_.report.search = std::move(found.report);
   }
 
@@ -197,8 +221,9 @@ class Deployer {
         {"scales", result_.report.scales.sha256},
         {"mode", Cat(static_cast<int>(quantize_.mode), " ", static_cast<int>(quantize_.profile.id),
                      " ", static_cast<int>(quantize_.profile.variant))},
-        {"bits", Cat(quantize_.activation_bits, " ", quantize_.residual_bits, " ",
-                     quantize_.shift_negative, " ", options_.equalize, " ", options_.weight_bits)},
+        {"bits",
+         Cat(quantize_.activation_bits, " ", quantize_.residual_bits, " ", quantize_.shift_negative,
+             " ", static_cast<int>(options_.equalize), " ", options_.weight_bits)},
         {"target", quantize_.target.name + ToText(quantize_.target.cost)},
         {"config", options_.config.path.empty() ? "" : ReadTextFile(options_.config.path)}};
     std::string text;
@@ -209,20 +234,25 @@ class Deployer {
   // The float program that the integer one is compared with keeps its own weights and biases.
   void TakeChosenIntegers() {
     SettleAutomatic();
-    IntegerChoice choice = ChooseIntegers({.floating = floating_,
-                                           .table = table_,
-                                           .options = quantize_,
-                                           .weights = weights_,
-                                           .bias_correction = bias_correction_,
-                                           .samples = [this] { return CorrectionSamples(); },
-                                           .samples_given = !options_.correction_data.empty(),
-                                           .threads = Threads(),
-                                           .progress = events_.progress});
+    IntegerChoice choice =
+        chosen_ ? *std::move(chosen_) : ChooseIntegers(Request(floating_, table_));
     weighted_ = SetWeights(floating_, choice.weights);
     biases_ = std::move(choice.biases);
     quantize_.scaled_weights |= !choice.weights.empty();
     result_.report.weight_choice = std::move(choice.weight_report);
     result_.report.bias_correction = std::move(choice.bias_report);
+  }
+
+  IntegerRequest Request(const Graph& floating, const CalibrationTable& table) const {
+    return {.floating = floating,
+            .table = table,
+            .options = quantize_,
+            .weights = weights_,
+            .bias_correction = bias_correction_,
+            .samples = [this] { return CorrectionSamples(); },
+            .samples_given = !options_.correction_data.empty(),
+            .threads = Threads(),
+            .progress = events_.progress};
   }
 
   // What is automatic happens where it may.
@@ -381,14 +411,16 @@ class Deployer {
   WeightMethods weights_ = options_.weights;
   BiasCorrectionMode bias_correction_ = options_.bias_correction;
   QuantizeOptions quantize_;
-  ModelIntegers integers_;      // its graphs have moved on
-  std::optional<Graph> model_;  // as floating_, where that has other steps than the model
-  Graph imported_;              // where a model is emitted
-  Graph floating_, final_;      // final_: what the program is compiled from
-  Graph weighted_;              // floating_, with integers for weights where samples chose them
-  NodeBiases biases_;           // others than floating_'s
-  HashedTable given_;           // until TakeTable()
-  CalibrationTable table_;      // empty when none is given
+  ModelIntegers integers_;               // its graphs have moved on
+  std::optional<Graph> model_;           // as floating_, where that has other steps than the model
+  Graph imported_;                       // where a model is emitted
+  Graph floating_, final_;               // final_: what the program is compiled from
+  std::optional<Graph> tried_;           // as floating_, with what the table leaves to a trial
+  std::optional<IntegerChoice> chosen_;  // by the trial
+  Graph weighted_;          // floating_, with integers for weights where samples chose them
+  NodeBiases biases_;       // others than floating_'s
+  HashedTable given_;       // until TakeTable()
+  CalibrationTable table_;  // empty when none is given
   CompileOptions compile_;
   ProgramImage image_;
   std::vector<uint8_t> checked_;  // with f32 inputs and outputs; empty: result_.program has them

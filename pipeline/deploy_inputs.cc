@@ -113,10 +113,10 @@ std::string LeaveOutEqualization(const DeployOptions& options, CalibrationTable*
                        : options.emit_fakequantize ? "--emit-fakequantize"
                        : options.scales.given()    ? "--scales"
                                                    : nullptr;
-  if (table->equalization.empty() || (options.equalize && option == nullptr)) return "";
-  const size_t count = table->equalization.size();
+  if (options.equalize != EqualizeMode::kOff && option == nullptr) return "";
+  const size_t count = table->equalization.size() + table->trial.size();
   *table = WithoutEqualization(std::move(*table), options.table.Name("the table"));
-  if (!options.equalize) return "";
+  if (count == 0 || options.equalize == EqualizeMode::kOff) return "";
   return Cat(options.table.Name("the table"), ": its equalization of ", Count(count, "tensor"),
              " is left out: ", option, " is about the model's own weights and tensors");
 }

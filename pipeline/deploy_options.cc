@@ -1,5 +1,6 @@
 #include "pipeline/deploy_options.h"
 
+#include "base/error.h"
 #include "pipeline/usage.h"
 
 namespace rshift {
@@ -17,7 +18,7 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.residual_bits != 8                             ? "--residual-bits"
          : o.weight_bits != 8                               ? "--weight-bits"
          : !o.shift_negative                                ? "--shift-negative"
-         : !o.equalize                                      ? "--equalize"
+         : o.equalize != EqualizeMode::kAuto                ? "--equalize"
          : !o.test_input.empty() || !o.test_samples.empty() ? "--test-input"
          : o.bias_correction != BiasCorrectionMode::kAuto   ? "--bias-correction"
          : o.weights.rounding != WeightRounding::kAuto      ? "--weight-rounding"
@@ -45,6 +46,15 @@ void CheckSearch(const DeployOptions& o) {
 
 }  // namespace
 
+EqualizeMode ParseEqualizeMode(const std::string& name) {
+  if (name == "auto") return EqualizeMode::kAuto;
+  if (name == "table") return EqualizeMode::kTable;
+  if (name == "all") return EqualizeMode::kAll;
+  RSHIFT_REQUIRE(name == "off", ErrorCode::kInvalidInput, "equalize '", name,
+                 "': expected auto, table, all or off");
+  return EqualizeMode::kOff;
+}
+
 void CheckOptions(const DeployOptions& o) {
   RequireUsage(!o.force_preprocess || o.preprocess.given(),
                "--force-preprocess needs --preprocess or one of the flags beside it");
@@ -62,9 +72,14 @@ void CheckOptions(const DeployOptions& o) {
                "--shift-negative is for --mode symmetric: asymmetric programs have zero points");
   RequireUsage(o.shift_negative || o.profile.value_or(ProfileId::kTpu) == ProfileId::kTpu,
                "--shift-negative is of profile tpu alone: leave it or --profile out");
-  RequireUsage(o.equalize || o.table.given(),
+  RequireUsage(o.equalize == EqualizeMode::kAuto || o.table.given(),
                "--equalize is about the equalization of a table: give --calibration, or leave it "
                "out");
+  const bool models_own = o.emit_qdq || o.emit_fakequantize || o.scales.given();
+  RequireUsage(
+      !models_own || (o.equalize != EqualizeMode::kAll && o.equalize != EqualizeMode::kTable),
+      "--emit-qdq, --emit-fakequantize and --scales are about the model's own weights and "
+      "tensors: give --equalize off, or leave it out");
   // What is automatic is left out beside another tool's scales.
   const bool may = !o.scales.given();
   const bool rounds = o.weights.asked() || (may && o.weights.rounding == WeightRounding::kAuto &&

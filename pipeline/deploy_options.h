@@ -27,6 +27,13 @@ enum class DeployMode { kDefault, kSymmetric, kAsymmetric, kF32 };
 inline constexpr int64_t kCheckSamples = 4;
 inline constexpr int64_t kCorrectionSamples = 64;
 
+// What of a table's equalization a program has. kAuto: all of it, and what the table leaves to a
+// trial where the outputs gain by that (equalization_trial.h); kTable: nothing of the trial; kAll:
+// the trial's in any case; kOff: nothing at all, as if the table had been made so.
+enum class EqualizeMode { kAuto, kTable, kAll, kOff };
+// "auto", "table", "all", "off". Throws kInvalidInput for another name.
+EqualizeMode ParseEqualizeMode(const std::string& name);
+
 // Messages call an option by its name on model_deploy's command line; configs/README.md has the
 // files. Everything has a default but the model and, of a float model's integer program, the table
 // or the scales.
@@ -49,7 +56,7 @@ struct DeployOptions {
   // (quantize/weight_bits.h).
   int weight_bits = 8;
   bool shift_negative = true;  // of symmetric programs of profile tpu (quantize/options.h)
-  bool equalize = true;        // as the table says; false: as if it had been made without
+  EqualizeMode equalize = EqualizeMode::kAuto;
 
   PreprocessChoice preprocess = {};                // carried into the program; default: the table's
   bool force_preprocess = false;                   // even where it differs from the table's

@@ -115,6 +115,9 @@ nlohmann::json ExplainTensor(const CalibrationTable& table, const std::string& w
                             {"infinities", range.infinities}}},
                           {"table", {{"method", range.method}, {"reason", range.reason}}}};
   for (const auto& [name, mode] : kModes) found["table"][name] = OfTable(range, mode);
+  for (const auto& [name, scaled] : table.trial_tensors) {
+    if (ModelName(name) == tensor) found["trial"] = name;
+  }
   if (graph == nullptr) return found;
   const ValueId id = graph->FindValue(tensor);
   RSHIFT_REQUIRE(id.valid(), ErrorCode::kInvalidInput, "the model has no tensor '", tensor,

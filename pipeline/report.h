@@ -11,6 +11,7 @@
 #include "codegen/container/image.h"
 #include "interop/apply_scales.h"
 #include "pipeline/bias_correction.h"
+#include "pipeline/equalization_trial.h"
 #include "pipeline/layer_compare.h"
 #include "pipeline/search/search.h"
 #include "pipeline/sensitivity.h"
@@ -53,6 +54,7 @@ struct DeployReport {
   std::optional<SearchReport> search = {};
   std::optional<WeightChoiceReport> weight_choice = {};
   std::optional<BiasCorrectionReport> bias_correction = {};
+  std::optional<EqualizationTrialReport> equalization_trial = {};
 };
 
 void CountCommands(const ProgramImage& image, DeployReport& report);

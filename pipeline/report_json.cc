@@ -249,6 +249,11 @@ nlohmann::json JsonReport(const DeployReport& report) {
   if (report.search) json["auto"] = SearchJson(*report.search);
   if (report.weight_choice) json["weight_choice"] = WeightsJson(*report.weight_choice);
   if (report.bias_correction) json["bias_correction"] = CorrectionJson(*report.bias_correction);
+  if (const auto& trial = report.equalization_trial) {
+    json["equalization_trial"] = {{"tensors", trial->tensors},     {"samples", trial->samples},
+                                  {"before_db", trial->before_db}, {"after_db", trial->after_db},
+                                  {"kept", trial->kept},           {"why_none", trial->why_none}};
+  }
   if (report.sensitivity) json["sensitivity"] = SensitivityJson(*report.sensitivity);
   if (report.checked) json["check"] = VerdictJson(report.verdict);
   for (const LayerProof& proof : report.proofs) json["proofs"].push_back(ProofJson(proof));

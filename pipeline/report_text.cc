@@ -281,6 +281,7 @@ std::string TextReport(const DeployReport& report) {
     out += "equalized: " + Count(report.equalized_tensors, "tensor") +
            "; factors between channels, powers of two, are in the weights\n";
   }
+  if (report.equalization_trial) out += TrialLine(*report.equalization_trial);
   out += Int16Line(report.nodes);
   if (report.layers_of_4_bits > 0) {
     out += Cat("weights of 4 bits: ", Count(report.layers_of_4_bits, "layer"), ", ",

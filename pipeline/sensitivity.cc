@@ -154,6 +154,8 @@ std::vector<std::string> LayersOf(const Graph& floating, const Graph& integer,
            std::holds_alternative<Quantize>(maker->second->op) ||
            std::holds_alternative<Dequantize>(maker->second->op);
   });
+  // By the model's names: the file serves programs of other equalizations, too.
+  for (std::string& name : layers) name = ModelName(name);
   return layers;
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 // A range is one setting: threshold, low and high are taken together or not at all.
 void Complete(LayerConfig* layer, const LayerConfig& other) {
+  if (layer->line == 0) layer->line = other.line;
   if (!layer->float32) layer->float32 = other.float32;
   if (!layer->threshold && !layer->low) {
     layer->threshold = other.threshold;
@@ -39,8 +40,16 @@ bool HasType(const LayerPattern& pattern, const Node& node) {
                                             OpName(node.op)) != pattern.types.end();
 }
 
+// What the model calls a tensor that may be scaled; a scaled input stands beside the model's.
+std::string NameInModel(const Graph& graph, const std::string& tensor) {
+  const std::string name = ModelName(tensor);
+  return name != tensor && graph.FindValue(name).valid() ? tensor : name;
+}
+
 bool Matches(const LayerPattern& pattern, const Graph& graph, const Node& node) {
-  return HasType(pattern, node) && (MatchesGlob(pattern.glob, graph.value(node.outputs[0]).name) ||
+  const std::string& tensor = graph.value(node.outputs[0]).name;
+  return HasType(pattern, node) && (MatchesGlob(pattern.glob, tensor) ||
+                                    MatchesGlob(pattern.glob, NameInModel(graph, tensor)) ||
                                     MatchesGlob(pattern.glob, node.name));
 }
 
@@ -113,7 +122,8 @@ void CheckExactEntries(const Graph& graph, const QuantizeConfig& config) {
   std::map<std::string, Subjects> subjects;
   for (ValueId id : graph.inputs) ++subjects[graph.value(id).name].inputs;
   for (const Node& node : graph.nodes()) {
-    for (const std::string& name : {node.name, graph.value(node.outputs[0]).name})
+    const std::string& tensor = graph.value(node.outputs[0]).name;
+    for (const std::string& name : {node.name, tensor, NameInModel(graph, tensor)})
       subjects[name].Add(graph, node);
   }
   for (const auto& [name, layer] : config.layers) {
@@ -185,14 +195,37 @@ std::string EntryPlace(const QuantizeConfig& config, const LayerConfig& layer) {
   return layer.line == 0 ? "configuration" : Cat(config.where, ":", layer.line);
 }
 
+// Ranges and scales are of the model's tensors, and the table has others in their place.
+void CheckScaledTensors(const Graph& graph, const QuantizeConfig& config) {
+  const auto scaled = [&](ValueId id) {
+    return id.valid() && graph.value(id).name.ends_with(kEqualizedSuffix);
+  };
+  for (const Node& node : graph.nodes()) {
+    const std::string& tensor = graph.value(node.outputs[0]).name;
+    const LayerConfig layer = LayerOf(graph, node, config);
+    const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(), scaled);
+    const bool range = (layer.threshold || layer.low) && scaled(node.outputs[0]);
+    const bool scales =
+        (!layer.ascend.empty() || !layer.onednn.empty()) && (reads || scaled(node.outputs[0]));
+    RSHIFT_REQUIRE(!(range || scales) || config.layers.contains(tensor), ErrorCode::kInvalidInput,
+                   EntryPlace(config, layer), ": '", NameInModel(graph, tensor), "' has ",
+                   range ? "a range" : "scales",
+                   " there, and the calibration table scales channels that it ",
+                   range ? "holds" : "reads or makes", "; give --equalize off");
+  }
+}
+
 void CheckLayers(const Graph& graph, const QuantizeConfig& config) {
   CheckExactEntries(graph, config);
   CheckPatterns(graph, config);
+  CheckScaledTensors(graph, config);
 }
 
 LayerConfig LayerOf(const Graph& graph, const Node& node, const QuantizeConfig& config) {
   LayerConfig layer;
-  const auto by_tensor = config.layers.find(graph.value(node.outputs[0]).name);
+  const std::string& tensor = graph.value(node.outputs[0]).name;
+  auto by_tensor = config.layers.find(tensor);
+  if (by_tensor == config.layers.end()) by_tensor = config.layers.find(NameInModel(graph, tensor));
   if (by_tensor != config.layers.end()) layer = by_tensor->second;
   const auto by_node = config.layers.find(node.name);
   if (by_node != config.layers.end()) Complete(&layer, by_node->second);

@@ -61,7 +61,8 @@ bool IsFloatByName(const Graph& graph, const Node& node, const QuantizeConfig& c
     const auto entry = config.layers.find(name);
     return entry != config.layers.end() && entry->second.float32.value_or(false);
   };
-  return is_float(node.name) || is_float(graph.value(node.outputs[0]).name);
+  const std::string& tensor = graph.value(node.outputs[0]).name;
+  return is_float(node.name) || is_float(tensor) || is_float(ModelName(tensor));
 }
 
 bool Has4Bits(const Graph& integer, const Node& node) {
@@ -95,7 +96,8 @@ void CheckWeightBits(const Graph& graph, const Graph& integer, const QuantizeCon
   std::map<std::string, const Node*> made;
   for (const Node& node : integer.nodes()) made.emplace(node.name, &node);
   for (const Node& node : graph.nodes()) {
-    for (const std::string& name : {node.name, graph.value(node.outputs[0]).name}) {
+    const std::string& tensor = graph.value(node.outputs[0]).name;
+    for (const std::string& name : {node.name, tensor, ModelName(tensor)}) {
       const auto entry = config.layers.find(name);
       if (entry == config.layers.end() || entry->second.line == 0) continue;
       if (entry->second.weight_bits != 4) continue;

@@ -121,8 +121,7 @@ typedef struct rshift_deploy_options {
   /* of that: "cosine=0.999", "top1=99", "boxes=0.95", "float-layers=2", "time=40evaluations", or
    * several of them with commas between */
   const char* budget;
-  int no_equalization; /* 1: as of a table that was made without one (model_deploy --equalize off)
-                        */
+  const char* equalize; /* of the table's equalization: "auto" (default), "table", "all" or "off" */
 } rshift_deploy_options;
 
 /* What rshift_deploy_all gives; a text ends with a 0 that its size does not count. */

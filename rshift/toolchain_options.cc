@@ -167,7 +167,7 @@ DeployOptions OptionsOf(const rshift_deploy_options& given, const char* function
   if (given.weight_bits != 0) options.weight_bits = given.weight_bits;
   if (given.residual_bits != 0) options.residual_bits = given.residual_bits;
   options.shift_negative = given.no_shift_negative == 0;
-  options.equalize = given.no_equalization == 0;
+  options.equalize = ParseEqualizeMode(TextOr(given.equalize, "auto"));
   RSHIFT_REQUIRE(given.budget == nullptr || given.automatic != 0, ErrorCode::kInvalidInput,
                  function, ": budget is '", given.budget, "', but automatic is 0; set it");
   options.automatic = given.automatic != 0;

@@ -28,6 +28,8 @@ nlohmann::json Summary(const std::vector<WrittenTable>& tables, const CalibrateR
   summary["equalized"] = nlohmann::json::array();
   for (const ChannelExponents& entry : table.equalization)
     summary["equalized"].push_back(entry.tensor);
+  summary["trial"] = nlohmann::json::array();
+  for (const ChannelExponents& entry : table.trial) summary["trial"].push_back(entry.tensor);
   summary["infinities"] = nlohmann::json::object();
   for (const auto& [name, range] : table.tensors) {
     if (range.infinities > 0) summary["infinities"][name] = range.infinities;
@@ -59,6 +61,12 @@ void PrintInfinities(const CalibrationTable& table) {
   if (masked.size() > kMaxListed) text += ", ...";
   std::printf("values of masks (-inf, or as good as it before a Softmax) left out, in %s: %s\n",
               Count(masked.size(), "tensor").c_str(), text.c_str());
+}
+
+void PrintTrial(const CalibrateResult& result) {
+  if (result.table.trial.empty()) return;
+  std::printf("channels of %s might be scaled, too: model_deploy tries whether the outputs gain\n",
+              Count(result.table.trial.size(), "tensor").c_str());
 }
 
 void PrintEqualized(const CalibrateResult& result) {
@@ -112,6 +120,7 @@ void PrintCalibration(const std::vector<WrittenTable>& tables, const CalibrateRe
         Count(static_cast<size_t>(table->samples), "sample").c_str(), table->method.c_str());
   }
   PrintEqualized(result);
+  PrintTrial(result);
   PrintInfinities(result.table);
   PrintThinRanges(result.thin_ranges,
                   tables.size() == 1 ? "" : Cat("of ", result.table.method, " "));

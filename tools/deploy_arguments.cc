@@ -105,9 +105,11 @@ void DeployArguments::AddTo(CLI::App& app) {
                  "convolutions and matrix products alone read them (docs/accuracy.md)")
       ->check(CLI::IsMember({"on", "off"}));
   app.add_option("--equalize", equalize,
-                 "auto (default): as the table says | off: as if it had been made with --equalize "
-                 "off; --scales, --emit-qdq and --emit-fakequantize leave it out, too")
-      ->check(CLI::IsMember({"auto", "off"}));
+                 "auto (default): as the table says, what it leaves to a trial where the outputs "
+                 "gain 1 dB by it (docs/accuracy.md) | all: that in any case | table: in none | "
+                 "off: as if the table had been made with --equalize off; --scales, --emit-qdq "
+                 "and --emit-fakequantize do that, too")
+      ->check(CLI::IsMember({"auto", "table", "all", "off"}));
   app.add_option("--config", config,
                  "overrides by name, wildcard or operator (YAML; configs/README.md)");
   app.add_option("--target", target, "what the chip can do: configs/targets/X.yaml");
@@ -273,7 +275,7 @@ DeployOptions DeployArguments::Options() const {
   options.residual_bits = residual_bits.value_or(8);
   options.weight_bits = weight_bits;
   options.shift_negative = shift_negative == "on";
-  options.equalize = equalize == "auto";
+  options.equalize = ParseEqualizeMode(equalize);
   options.config.path = config;
   options.target.path = target;
   options.preprocess = preprocess;

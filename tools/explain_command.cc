@@ -1,4 +1,5 @@
 // model_tool explain: where the range of a tensor comes from.
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -66,6 +67,10 @@ std::string TensorText(const nlohmann::json& found) {
   const auto node = [](const nlohmann::json& one) {
     return Cat(one[1].get<std::string>(), " '", one[0].get<std::string>(), "'");
   };
+  if (found.contains("trial")) {
+    text += Cat("  model_deploy tries to scale its channels: '", found["trial"].get<std::string>(),
+                "' is what it is then\n");
+  }
   if (found.contains("consumers")) {
     text +=
         Cat("  made by: ",
@@ -98,7 +103,11 @@ std::string JoinsText(const nlohmann::json& joins) {
 int ExplainCommand(const ExplainArguments& a, const ImportOptions& import, bool json) {
   RequireUsage(!a.tensor.empty() || !a.model.empty(),
                "give a TENSOR, or --model for the list of joins");
-  const CalibrationTable table = ReadTable(ReadSmallText(a.table), a.table);
+  CalibrationTable table = ReadTable(ReadSmallText(a.table), a.table);
+  // A tensor that only a trial scales is explained as the trial makes it.
+  const bool tried = std::any_of(table.trial_tensors.begin(), table.trial_tensors.end(),
+                                 [&](const auto& entry) { return entry.first == a.tensor; });
+  if (tried) table = WithTrial(std::move(table));
   std::optional<Graph> graph;
   if (!a.model.empty()) {
     const Graph imported = ImportOnnx(a.model, WithShapesOf(table, import));

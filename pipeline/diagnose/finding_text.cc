@@ -14,15 +14,9 @@ std::string Figure(double number) {
 
 std::string PercentText(double share) { return Figure(100 * share) + " %"; }
 
-std::string PlainName(const std::string& tensor) {
-  const std::string suffix = "__equalized";
-  if (!tensor.ends_with(suffix)) return tensor;
-  return tensor.substr(0, tensor.size() - suffix.size());
-}
-
 std::string WhereText(const TensorFacts& facts) {
   if (facts.op.empty()) return Cat("input '", facts.tensor, "'");
-  return Cat("'", PlainName(facts.tensor), "' of ", facts.op, " '", facts.node, "'");
+  return Cat("'", ModelName(facts.tensor), "' of ", facts.op, " '", facts.node, "'");
 }
 
 }  // namespace rshift

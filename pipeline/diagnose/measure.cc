@@ -18,6 +18,7 @@
 #include "pipeline/diagnose/channel_extremes.h"
 #include "pipeline/diagnose/scores.h"
 #include "pipeline/diagnose/tensor_facts.h"
+#include "pipeline/equalized_statistics.h"
 #include "pipeline/explain.h"
 #include "pipeline/input_shapes.h"
 #include "pipeline/usage.h"
@@ -101,7 +102,7 @@ class Diagnosis {
     CalibrateResult result = Calibrate(calibrate, {.progress = progress_});
     table_ = given_ ? *given_ : std::move(result.table);
     statistics_ = std::move(result.statistics);
-    equalized_ = Equalize(graph_, table_.equalization, options_.calibration);
+    TakeEqualized();
     for (const nlohmann::json& join : JoinsFarApart(table_, equalized_)) {
       if (join["mode"] != facts_.mode) continue;
       JoinFacts facts{join["node"], join["op"], join["output"], {}};
@@ -109,6 +110,12 @@ class Diagnosis {
         facts.inputs.push_back({input["tensor"], input["quanta"]});
       facts_.joins.push_back(std::move(facts));
     }
+  }
+
+  // The tensors of the graph that the table is of, and what was seen of them.
+  void TakeEqualized() {
+    equalized_ = Equalize(graph_, table_.equalization, options_.calibration);
+    seen_ = StatisticsOf(statistics_, equalized_);
   }
 
   // What the table leaves undone.
@@ -138,10 +145,14 @@ class Diagnosis {
     deploy.threads = threads_;
     DeployResult result = Deploy(deploy, {.progress = progress_});
     facts_.verdict = std::move(result.report.verdict);
+    if (const auto& trial = result.report.equalization_trial; trial && trial->kept) {
+      table_ = WithTrial(std::move(table_));
+      TakeEqualized();
+    }
     const auto extremes =
         MeasureExtremes(equalized_, SampleList(samples_), options_.threads, progress_);
-    facts_.tensors = DescribeTensors(
-        {equalized_, table_, options_.mode, statistics_, extremes, result.report.layers});
+    facts_.tensors =
+        DescribeTensors({equalized_, table_, options_.mode, seen_, extremes, result.report.layers});
     const SampleList compared(deploy.test_samples);
     const Program floating =
         Program::FromBytes(WriteContainer(Compile(graph_)), "float program", Limits::None());
@@ -160,7 +171,7 @@ class Diagnosis {
   std::vector<Sample> samples_;
   std::optional<CalibrationTable> given_;
   CalibrationTable table_;
-  StatisticsFile statistics_;
+  StatisticsFile statistics_, seen_;  // seen_: of equalized_
   DiagnoseFacts facts_;
 };
 

@@ -144,7 +144,7 @@ std::vector<Finding> FindUnlikeScales(const DiagnoseFacts& facts,
     if (smallest == join.inputs.end() || !(smallest->quanta < limit)) continue;
     found.push_back(
         {Cat("'", join.output, "' of ", join.op, " '", join.node, "'"), join.output,
-         Cat("its input '", PlainName(smallest->tensor), "' reaches over ",
+         Cat("its input '", ModelName(smallest->tensor), "' reaches over ",
              Figure(smallest->quanta), " of the 255 steps (limit: ", Figure(limit), ")"),
          commands.Deploy("--sensitivity f32.yaml")});
   }

@@ -36,9 +36,9 @@ void AddTypes(const std::vector<OperatorGroup>& groups, const std::vector<int>& 
     const OperatorGroup& group = groups[g];
     for (size_t t = 0; t < group.tensors.size(); ++t) {
       if (bits[g] == kFloatBits)
-        config->layers[group.tensors[t]].float32 = true;
+        config->layers[ModelName(group.tensors[t])].float32 = true;
       else if (bits[g] == 16 && group.wide[t])
-        config->layers[group.tensors[t]].activation_bits = 16;
+        config->layers[ModelName(group.tensors[t])].activation_bits = 16;
     }
     for (size_t i = 0; i < group.inputs.size(); ++i) {
       if (bits[g] == 16 && group.wide_inputs[i])

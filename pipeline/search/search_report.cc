@@ -63,10 +63,12 @@ std::vector<SearchGroup> GroupsOf(const Trials& trials, const SearchProgress& pr
                      .bits = progress.best->candidate.bits[g]};
     if (!progress.noise_8.empty()) made.noise_8 = progress.noise_8[g];
     if (!progress.noise_16.empty()) made.noise_16 = progress.noise_16[g];
-    if (made.bits == kFloatBits) made.layers_float = group.tensors;
+    // By the model's names: the file serves programs of other equalizations, too.
+    for (size_t t = 0; t < group.tensors.size(); ++t) {
+      if (made.bits == kFloatBits) made.layers_float.push_back(ModelName(group.tensors[t]));
+      if (made.bits == 16 && group.wide[t]) made.layers_16.push_back(ModelName(group.tensors[t]));
+    }
     if (made.bits == 16) {
-      for (size_t t = 0; t < group.tensors.size(); ++t)
-        if (group.wide[t]) made.layers_16.push_back(group.tensors[t]);
       for (size_t i = 0; i < group.inputs.size(); ++i)
         if (group.wide_inputs[i]) made.layers_16.push_back(group.inputs[i]);
     }

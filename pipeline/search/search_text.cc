@@ -65,8 +65,8 @@ std::string SearchQtable(const SearchReport& report, const ModelNames& names) {
   for (const SearchGroup& group : report.groups) {
     if (group.bits == 8) continue;
     for (const std::string& tensor : group.tensors)
-      if (names.operators.contains(tensor))
-        set.precisions[tensor] = group.bits == 16 ? "F16" : "F32";
+      if (const std::string own = ModelName(tensor); names.operators.contains(own))
+        set.precisions[own] = group.bits == 16 ? "F16" : "F32";
   }
   Losses losses;
   return FindScaleFormat("tpu-mlir-qtable").write(WithOperatorNames(set, names), {}, &losses);

@@ -101,13 +101,13 @@ py::tuple Deploy(const py::object& progress, const py::kwargs& keywords) {
   options.scales = given.Text("scales");
   options.preprocess = given.Text("preprocess");
   options.bias_correction = given.Text("bias_correction");
+  options.equalize = given.Text("equalize");
   options.weight_rounding = given.Text("weight_rounding");
   options.weight_clipping = given.Text("weight_clipping");
   options.weight_bits = given.Number<int>("weight_bits");
   options.activation_bits = given.Number<int>("activation_bits");
   options.residual_bits = given.Number<int>("residual_bits");
   options.no_shift_negative = given.Number<int>("no_shift_negative");
-  options.no_equalization = given.Number<int>("no_equalization");
   options.automatic = given.Number<bool>("automatic") ? 1 : 0;
   options.budget = given.Text("budget");
   options.no_check = given.Number<bool>("no_check") ? 1 : 0;

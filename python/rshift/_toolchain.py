@@ -206,7 +206,7 @@ def deploy(model: Model, table: Union[None, CalibrationTable, Path] = None, *, m
            shift_negative: bool = True, threads: int = 0, progress: Optional[Progress] = None,
            weight_rounding: Optional[str] = None, weight_clipping: Optional[str] = None,
            weight_bits: int = 8, auto: bool = False, budget: Union[None, str, Iterable[str]] = None,
-           equalize: bool = True) -> Deployment:
+           equalize: Optional[str] = None) -> Deployment:
     """Makes a program of a trained network; the same bytes for the same arguments.
 
     A program that loses too much is no error: `warnings` and `report` say so.
@@ -223,7 +223,8 @@ def deploy(model: Model, table: Union[None, CalibrationTable, Path] = None, *, m
     weight_bits: 4 for the weights of 1x1 convolutions and matrix products but the first and the last (docs/weights.md).
     activation_bits, residual_bits: 16 for every result that can have them, for sums of two activations and what they add (docs/int16.md).
     shift_negative: symmetric results of functions that reach little below zero are unsigned (docs/accuracy.md).
-    equalize: as the table says; False: as of a table that was made without. `scales` and `emit_qdq` leave it out, too, and say so.
+    equalize: of the table's equalization: 'auto' (the default: what is left to a trial where the outputs gain 1 dB by it), 'table' (nothing of that), 'all' or 'off'.
+    `scales` and `emit_qdq` leave it out, too, and say so.
     auto: search for what makes the program good enough, as `budget` says: 'cosine=0.999', 'top1=99', 'boxes=0.95', 'float-layers=2',
     'time=40evaluations', or several of them (docs/auto.md).
     """
@@ -236,7 +237,7 @@ def deploy(model: Model, table: Union[None, CalibrationTable, Path] = None, *, m
         test_data=None if test_data is None else _samples(test_data), no_check=not check, emit_qdq=emit_qdq,
         bias_correction=bias_correction, activation_bits=activation_bits, residual_bits=residual_bits,
         no_shift_negative=int(not shift_negative), threads=threads, weight_rounding=weight_rounding, weight_clipping=weight_clipping,
-        no_equalization=int(not equalize), weight_bits=weight_bits, automatic=auto, budget=budget if budget is None or isinstance(budget, str) else ','.join(budget))
+        equalize=equalize, weight_bits=weight_bits, automatic=auto, budget=budget if budget is None or isinstance(budget, str) else ','.join(budget))
     warnings, summary, report, html = (part.decode('utf-8', 'replace') for part in parts[1:5])
     return Deployment(parts[0], warnings.splitlines(), summary, html, parts[5] if emit_qdq else None, report,
                       parts[6].decode('utf-8') if auto else None)

@@ -97,7 +97,8 @@ class Chooser {
         measured_(measured),
         relevance_(ProductRelevance(graph, groups_, measured)),
         headroom_(Headroom(graph, groups_, measured)),
-        exponents_(groups_.free.size()) {}
+        exponents_(groups_.free.size()),
+        tried_(groups_.free.size()) {}
 
   EqualizationChoice Run() {
     EqualizationChoice choice;
@@ -107,19 +108,27 @@ class Chooser {
     }
     std::stable_sort(choice.gains.begin(), choice.gains.end(),
                      [](const auto& a, const auto& b) { return a.before_db < b.before_db; });
-    for (int i = 0; i < graph_.value_count(); ++i) {
-      ChannelExponents entry{graph_.value(ValueId(i)).name, {}};
-      bool any = false;
-      for (const int32_t group : groups_.of_value[i]) {
-        entry.exponents.push_back(exponents_[static_cast<size_t>(group)]);
-        any |= entry.exponents.back() != 0;
-      }
-      if (any) choice.equalization.push_back(std::move(entry));
-    }
+    choice.equalization = Entries(exponents_);
+    choice.trial = Entries(tried_);
     return choice;
   }
 
  private:
+  // Of the tensors with other exponents than 0.
+  Equalization Entries(const std::vector<int32_t>& exponents) const {
+    Equalization entries;
+    for (int i = 0; i < graph_.value_count(); ++i) {
+      ChannelExponents entry{graph_.value(ValueId(i)).name, {}};
+      bool any = false;
+      for (const int32_t group : groups_.of_value[i]) {
+        entry.exponents.push_back(exponents[static_cast<size_t>(group)]);
+        any |= entry.exponents.back() != 0;
+      }
+      if (any) entries.push_back(std::move(entry));
+    }
+    return entries;
+  }
+
   using Factors = std::vector<double>;  // log2, by group; 0 outside the component
 
   const ChannelRanges* Measured(ValueId id) const {
@@ -136,7 +145,7 @@ class Chooser {
     const bool functions = component.touches_functions;
     const double limit = functions ? kEqualizeFunctionsBelowDb : kEqualizeBelowDb;
     const double gain_wanted = functions ? kEqualizeFunctionsGainDb : kEqualizeGainDb;
-    if (before >= limit) return std::nullopt;
+    if (before >= std::max(limit, kTryBelowDb)) return std::nullopt;
     double best = before;
     std::vector<int32_t> chosen;
     std::vector<std::vector<int32_t>> candidates = {DeadChannelsAlone(component)};
@@ -148,14 +157,24 @@ class Chooser {
       best = after;
       chosen = candidate;
     }
-    if (best < before + gain_wanted) return std::nullopt;
+    const bool sure = before < limit && best >= before + gain_wanted;
+    if (!sure && (functions || HasInput(component) || best < before + kTryGainDb))
+      return std::nullopt;
     EqualizedTensors gain{{}, before, best};
     for (const ValueId id : component.values) {
       gain.tensors.push_back(graph_.value(id).name);
       for (const int32_t group : groups_.of_value[id.index()])
-        exponents_[static_cast<size_t>(group)] = chosen[static_cast<size_t>(group)];
+        (sure ? exponents_ : tried_)[static_cast<size_t>(group)] =
+            chosen[static_cast<size_t>(group)];
     }
+    if (!sure) return std::nullopt;
     return gain;
+  }
+
+  bool HasInput(const Component& component) const {
+    return std::any_of(component.values.begin(), component.values.end(), [&](ValueId id) {
+      return std::find(graph_.inputs.begin(), graph_.inputs.end(), id) != graph_.inputs.end();
+    });
   }
 
   // What the products and functions that read the component add to the noise of the network's
@@ -278,6 +297,7 @@ class Chooser {
   std::vector<std::vector<double>> relevance_;  // by node
   std::vector<int32_t> headroom_;               // by group: octaves
   std::vector<int32_t> exponents_;              // by group
+  std::vector<int32_t> tried_;                  // of what is left to a trial, likewise
 };
 
 }  // namespace

@@ -27,13 +27,16 @@ std::vector<ValueId> EqualizableValues(const Graph& graph, EqualizeThrough throu
 // Tensors that share channels are decided together. They are scaled where the products that read
 // them would leave the network's outputs less than kEqualizeBelowDb of signal to noise, and gain
 // kEqualizeGainDb by it, both estimated (noise.h): elsewhere the ranges that calibration finds say
-// more than the estimate, which moves by half a dB with the choice of samples. FastestDet, at 19.7
-// dB, finds 4 boxes of 140 less when it is equalized. Tensors that functions read or make are
-// scaled wherever that wins them one bit: there is one such tensor for every layer, and what each
-// of many layers adds, none of them shows alone (YOLOX-Nano, symmetric, finds 87 % of its boxes; 47
-// % with the limit of the others). Deterministic.
+// more than the estimate, which moves by half a dB with the choice of samples. There they are left
+// to a trial of the integer programs (pipeline/equalization_trial.h), down to kTryGainDb: the
+// denoiser of docs/int16.md gains 2 dB by it, the autoencoder loses as much. An input of the model
+// is never tried. Tensors that functions read or make are scaled wherever that wins them one bit:
+// there is one such tensor for every layer, and what each of many layers adds, none of them shows
+// alone (YOLOX-Nano, symmetric, finds 87 % of its boxes; 47 % with the limit of the others).
+// Deterministic.
 inline constexpr double kEqualizeBelowDb = 19, kEqualizeGainDb = 3;
 inline constexpr double kEqualizeFunctionsBelowDb = 60, kEqualizeFunctionsGainDb = 6;
+inline constexpr double kTryBelowDb = 60, kTryGainDb = 1;
 
 struct EqualizedTensors {
   std::vector<std::string> tensors;    // decided together, in graph order
@@ -41,7 +44,8 @@ struct EqualizedTensors {
 };
 struct EqualizationChoice {
   Equalization equalization;
-  std::vector<EqualizedTensors> gains;  // worst before first
+  std::vector<EqualizedTensors> gains;  // of those, worst before first
+  Equalization trial;                   // tensors to be tried, beside those
 };
 // `graph`: after RunPasses.
 EqualizationChoice ChooseEqualization(const Graph& graph, EqualizeThrough through,

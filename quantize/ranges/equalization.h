@@ -18,6 +18,13 @@ inline constexpr std::string_view kEqualizedSuffix = "__equalized";
 // Behind the names of what the model's own tensors hold, measured beside those.
 inline constexpr std::string_view kUnequalizedSuffix = "__unequalized";
 
+// What the model calls a tensor that may be scaled.
+inline std::string ModelName(const std::string& tensor) {
+  return tensor.ends_with(kEqualizedSuffix)
+             ? tensor.substr(0, tensor.size() - kEqualizedSuffix.size())
+             : tensor;
+}
+
 // The tensor's channel c (index of its last dimension in memory order) is computed as x / 2^e[c],
 // under the name `tensor` and kEqualizedSuffix.
 struct ChannelExponents {

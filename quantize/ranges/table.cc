@@ -27,22 +27,45 @@ CalibrationTable WithoutEqualization(CalibrationTable table, const std::string& 
   std::vector<std::pair<std::string, TensorRange>> tensors;
   for (auto& [name, range] : table.tensors) {
     const auto of_model = scaled.find(name);
+    const std::string& plain = of_model == scaled.end() ? name : of_model->second;
+    if (const auto found = own.find(plain); found != own.end()) {
+      tensors.emplace_back(plain, std::move(*found->second));
+      continue;
+    }
     if (of_model == scaled.end()) {
       tensors.emplace_back(name, std::move(range));
-    } else if (const auto found = own.find(of_model->second); found != own.end()) {
-      tensors.emplace_back(of_model->second, std::move(*found->second));
-    } else {
-      // An input of the model stays beside its scaled one.
-      RSHIFT_REQUIRE(named.contains(of_model->second), ErrorCode::kInvalidInput, where,
-                     ": equalizes ", table.equalization.size(), " tensors and has no range of '",
-                     of_model->second,
-                     "' as the model has it (an older model_calibrate made it); "
-                     "calibrate again");
+      continue;
     }
+    // An input of the model stays beside its scaled one.
+    RSHIFT_REQUIRE(named.contains(plain), ErrorCode::kInvalidInput, where, ": equalizes ",
+                   table.equalization.size(), " tensors and has no range of '", plain,
+                   "' as the model has it (an older model_calibrate made it); calibrate again");
   }
   table.tensors = std::move(tensors);
   table.equalization.clear();
   table.unequalized.clear();
+  table.trial.clear();
+  table.trial_tensors.clear();
+  return table;
+}
+
+CalibrationTable WithTrial(CalibrationTable table) {
+  std::map<std::string, TensorRange*> scaled;  // by the model's name
+  for (auto& [name, range] : table.trial_tensors) scaled[ModelName(name)] = &range;
+  std::vector<std::pair<std::string, TensorRange>> tensors;
+  for (auto& [name, range] : table.tensors) {
+    const auto found = scaled.find(name);
+    if (found == scaled.end()) {
+      tensors.emplace_back(name, std::move(range));
+      continue;
+    }
+    tensors.emplace_back(Cat(name, kEqualizedSuffix), std::move(*found->second));
+    table.unequalized.emplace_back(name, std::move(range));
+  }
+  table.tensors = std::move(tensors);
+  table.equalization.insert(table.equalization.end(), table.trial.begin(), table.trial.end());
+  table.trial.clear();
+  table.trial_tensors.clear();
   return table;
 }
 

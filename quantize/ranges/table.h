@@ -57,16 +57,24 @@ struct CalibrationTable {
   // The model was measured so, and is deployed so: ranges below are of the scaled tensors.
   Equalization equalization;
   std::vector<std::pair<std::string, TensorRange>> tensors;  // in graph order
-  // Of the tensors that are scaled, as the model has them, by the model's names; none in tables of
-  // before, which say nothing of them.
+  // What differs in the model as it is, by the model's names: tensors that are scaled, and (omse)
+  // what functions read of which only the result is. None in tables of before.
   std::vector<std::pair<std::string, TensorRange>> unequalized;
+  // Scaled beside those where the integer programs gain by it, which model_deploy measures; the
+  // ranges of these tensors scaled, by the names of scaled tensors.
+  Equalization trial;
+  std::vector<std::pair<std::string, TensorRange>> trial_tensors;
 
   const TensorRange* Find(const std::string& tensor) const;
 };
 
-// The table of the model as it is, with the ranges that it would have been given by `--equalize
-// off`. Throws kInvalidInput, `where` in front, for a table that says nothing of scaled tensors.
+// The table of the model as it is: that of `--equalize off`, but for the ranges that --method auto
+// has chosen, which it judges by the equalized program. Throws kInvalidInput, `where` in front, for
+// a table that says nothing of scaled tensors.
 CalibrationTable WithoutEqualization(CalibrationTable table, const std::string& where);
+
+// The table of the model with all that is to be tried.
+CalibrationTable WithTrial(CalibrationTable table);
 
 // Byte-for-byte reproducible. Floats are written so that they read back exactly.
 std::string WriteTable(const CalibrationTable& table);

@@ -11,6 +11,7 @@ namespace rshift {
 namespace {
 
 // "x__nhwc", "x__nhwc_1": what the layout pass calls the Transposes and Reshapes that it inserts.
+// Scaled like what they copy, they are copies still.
 bool HasLayoutSuffix(const std::string& name) {
   for (const char* suffix : {"__nhwc", "__nchw", "__view", "__moved"}) {
     const size_t at = name.rfind(suffix);
@@ -28,7 +29,7 @@ bool HasLayoutSuffix(const std::string& name) {
 bool IsLayoutCopy(const Graph& graph, const Node& node) {
   const bool moves =
       std::holds_alternative<Transpose>(node.op) || std::holds_alternative<Reshape>(node.op);
-  return moves && HasLayoutSuffix(graph.value(node.outputs[0]).name);
+  return moves && HasLayoutSuffix(ModelName(graph.value(node.outputs[0]).name));
 }
 
 // At most ten names, in the order given.

@@ -166,13 +166,15 @@ void ReadInputShapes(const YamlPart& root, CalibrationTable* table) {
   }
 }
 
-void ReadEqualization(const YamlPart& root, CalibrationTable* table) {
-  if (!HasKey(root, "equalization")) return;
-  const YamlPart part = Child(root, "equalization", "the table");
-  CheckKeys(part, "equalization", {});
+Equalization ReadEqualization(const YamlPart& root, const char* key) {
+  Equalization equalization;
+  if (!HasKey(root, key)) return equalization;
+  const YamlPart part = Child(root, key, "the table");
+  CheckKeys(part, key, {});
   for (const auto& entry : part.node) {
-    table->equalization.push_back(ReadExponents({entry.second, root.where}, entry.first.Scalar()));
+    equalization.push_back(ReadExponents({entry.second, root.where}, entry.first.Scalar()));
   }
+  return equalization;
 }
 
 std::vector<std::pair<std::string, TensorRange>> ReadTensors(const YamlPart& part,
@@ -186,6 +188,21 @@ std::vector<std::pair<std::string, TensorRange>> ReadTensors(const YamlPart& par
   return tensors;
 }
 
+// The ranges are of tensors of the trial, under the names that they have scaled.
+void CheckTrial(const YamlPart& root, const CalibrationTable& table) {
+  std::set<std::string> scaled;
+  for (const ChannelExponents& entry : table.trial)
+    scaled.insert(Cat(entry.tensor, kEqualizedSuffix));
+  for (const auto& [name, range] : table.trial_tensors) {
+    if (!scaled.contains(name))
+      FailAt(root, "trial_tensors has '", name, "', which trial_equalization does not scale");
+  }
+  RSHIFT_REQUIRE(table.trial.empty() == table.trial_tensors.empty(), ErrorCode::kInvalidInput,
+                 root.where,
+                 ": of trial_equalization and trial_tensors one is missing; calibrate "
+                 "again");
+}
+
 CalibrationTable ReadYamlTable(const std::string& text, const std::string& where) {
   const YamlPart root = ParseYaml(text, where);
   const std::string what = "the calibration table";
@@ -197,7 +214,8 @@ CalibrationTable ReadYamlTable(const std::string& text, const std::string& where
   CheckKeys(root, what,
             {"rshift_calibration", "model_sha256", "method", "samples", "samples_sha256",
              "pass_list_version", "environment", "preprocess", "input_shapes", "sample_names",
-             "check_samples", "equalization", "tensors", "unequalized"});
+             "check_samples", "equalization", "tensors", "unequalized", "trial_equalization",
+             "trial_tensors"});
   const YamlPart version = Child(root, "rshift_calibration", what);
   if (const int64_t found = ReadInt(version, "rshift_calibration"); found != 1) {
     FailAt(version, "version ", found, " of the calibration table, expected 1; calibrate again");
@@ -215,10 +233,14 @@ CalibrationTable ReadYamlTable(const std::string& text, const std::string& where
   }
   ReadLists(root, &table);
   ReadInputShapes(root, &table);
-  ReadEqualization(root, &table);
+  table.equalization = ReadEqualization(root, "equalization");
+  table.trial = ReadEqualization(root, "trial_equalization");
   table.tensors = ReadTensors(Child(root, "tensors", what), "tensors");
   if (HasKey(root, "unequalized"))
     table.unequalized = ReadTensors(Child(root, "unequalized", what), "unequalized");
+  if (HasKey(root, "trial_tensors"))
+    table.trial_tensors = ReadTensors(Child(root, "trial_tensors", what), "trial_tensors");
+  CheckTrial(root, table);
   return table;
 }
 

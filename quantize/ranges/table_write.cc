@@ -140,6 +140,11 @@ std::string WriteTable(const CalibrationTable& table) {
   for (const auto& [name, range] : table.tensors) out += TensorLine(name, range);
   if (!table.unequalized.empty()) out += "unequalized:\n";
   for (const auto& [name, range] : table.unequalized) out += TensorLine(name, range);
+  if (table.trial.empty()) return out;
+  out += "trial_equalization:\n";
+  for (const ChannelExponents& entry : table.trial) out += ListLine(entry.tensor, entry.exponents);
+  out += "trial_tensors:\n";
+  for (const auto& [name, range] : table.trial_tensors) out += TensorLine(name, range);
   return out;
 }
 

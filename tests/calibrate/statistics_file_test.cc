@@ -56,6 +56,37 @@ TEST(StatisticsFileTest, EqualizationIsKept) {
   EXPECT_THAT(ErrorOf([&] { Merge(other, file); }), HasSubstr("equalized differently"));
 }
 
+// Machines that each try something else have the model's own tensors in common.
+TEST(StatisticsFileTest, TrialsAreKeptAndAMergeOfDifferentOnesHasNone) {
+  const auto make = [](const std::string& sample, const Equalization& trial, float scaled) {
+    StatisticsFile file;
+    file.model_sha256 = "m";
+    file.samples = {{sample, sample}};
+    file.trial = trial;
+    const auto add = [&](const std::string& name, float value) {
+      file.tensors.push_back(Empty(name));
+      Add(file.tensors.back(), std::vector{value}, sample);
+    };
+    add(trial.empty() ? "a" : "a__equalized", trial.empty() ? 1.0f : scaled);
+    add("b", 3);
+    if (!trial.empty()) add("a__unequalized", 1);
+    return file;
+  };
+  const StatisticsFile one = make("one", {{"a", {1, 0}}}, 0.5f);
+  EXPECT_EQ(ReadStatistics(WriteStatistics(one), "f").trial, one.trial);
+  StatisticsFile same = one;
+  Merge(same, make("two", {{"a", {1, 0}}}, 0.5f));
+  EXPECT_EQ(same.trial, one.trial);
+  EXPECT_EQ(same.tensors[0].name, "a__equalized");
+  StatisticsFile expected = make("one", {}, 0);
+  Merge(expected, make("two", {}, 0));
+  for (const Equalization& other : {Equalization{{"a", {2, 0}}}, Equalization{}}) {
+    StatisticsFile merged = one;
+    Merge(merged, make("two", other, 0.25f));
+    EXPECT_EQ(WriteStatistics(merged), WriteStatistics(expected));
+  }
+}
+
 TEST(StatisticsFileTest, SamplesOfExtremesAreKept) {
   std::mt19937 random(kSeed);
   StatisticsFile file = MakeFile(random, "one");
@@ -149,7 +180,10 @@ std::vector<uint8_t> OldFile(int version) {
   text("m"), put(1, 4), text(""), put(0, 4);
   put(1, 4), text("h"), text("one");
   if (version > 1) put(0, 4), put(0, 4);  // recorded samples, shards
-  put(1, 4), text("a"), put(0x3f800000, 4), put(0x3f800000, 4), put(1, 8), put(0, 8);
+  if (version > 3) put(0, 4);             // samples of min and max
+  put(1, 4), text("a"), put(0x3f800000, 4), put(0x3f800000, 4);
+  if (version > 3) put(0, 4), put(0, 4);
+  put(1, 8), put(0, 8);
   if (version > 1) put(0, 8), put(1, 4), put(PeakBin(1), 2), put(1, 8);
   put(1, 4), put(0x7f, 2), put(1, 2), put(0, 2), put(1, 8);
   if (version > 2) put(1, 4), text("a"), put(1, 4), put(5, 4);
@@ -161,13 +195,14 @@ std::vector<uint8_t> OldFile(int version) {
 }
 
 TEST(StatisticsFileTest, ReadsOlderVersions) {
-  for (const int version : {1, 2, 3}) {
+  for (const int version : {1, 2, 3, 4}) {
     const StatisticsFile read = ReadStatistics(OldFile(version), "f");
     ASSERT_EQ(read.tensors.size(), 1u) << version;
     EXPECT_EQ(read.tensors[0].max, 1.0f);
     EXPECT_EQ(read.tensors[0].count, 1u);
     EXPECT_EQ(read.tensors[0].peaks.size(), version > 1 ? 1u : 0u);
     EXPECT_EQ(read.equalization.size(), version > 2 ? 1u : 0u);
+    EXPECT_TRUE(read.trial.empty());
     EXPECT_EQ(read.tensors[0].max_sample, RecordedSample());
     EXPECT_EQ(WriteStatistics(ReadStatistics(WriteStatistics(read), "f")), WriteStatistics(read));
   }

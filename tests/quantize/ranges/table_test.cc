@@ -263,6 +263,32 @@ TEST(WithoutEqualizationTest, TheModelsOwnTensorsComeBack) {
   EXPECT_EQ(WriteTpuMlirTable(Equalized()), WriteTpuMlirTable(table));
 }
 
+TEST(WithTrialTest, TakesTheScaledTensorsAndKeepsTheModels) {
+  CalibrationTable table = Equalized();
+  table.trial = {{"y", {3, 0, 1}}};
+  table.trial_tensors = {{"y__equalized", {0, 7, 7, 0, 7, "kl"}}};
+  const std::string text = WriteTable(table);
+  EXPECT_EQ(WriteTable(ReadTable(text, "t.yaml")), text);
+  const CalibrationTable all = WithTrial(table);
+  ASSERT_EQ(all.equalization.size(), 3u);
+  EXPECT_EQ(all.equalization[2].tensor, "y");
+  ASSERT_NE(all.Find("y__equalized"), nullptr);
+  EXPECT_EQ(all.Find("y__equalized")->threshold, 7);
+  EXPECT_EQ(all.Find("y"), nullptr);
+  EXPECT_TRUE(all.trial.empty() && all.trial_tensors.empty());
+  // Back to the model as it is.
+  EXPECT_EQ(WriteTable(WithoutEqualization(all, "t")), WriteTable(WithoutEqualization(table, "t")));
+}
+
+TEST(WithTrialTest, ARangeOfWhatIsNotTriedIsRefused) {
+  CalibrationTable table = Equalized();
+  table.trial = {{"y", {3, 0, 1}}};
+  table.trial_tensors = {{"z__equalized", {0, 7, 7, 0, 7, "kl"}}};
+  EXPECT_NE(MessageOf(WriteTable(table))
+                .find("trial_tensors has 'z__equalized', which trial_equalization does not scale"),
+            std::string::npos);
+}
+
 TEST(WithoutEqualizationTest, AnOldTableIsRefusedByTheTensorItSaysNothingOf) {
   CalibrationTable table = Equalized();
   table.unequalized.clear();
@@ -282,6 +308,7 @@ TEST(TpuMlirTableTest, ANumberThatIsNotFiniteIsNamedWithItsLine) {
 TEST(TpuMlirTableTest, ComesBack) {
   CalibrationTable table = Example();
   table.equalization.clear();
+  table.unequalized.clear();
   table.tensors.resize(2);
   const CalibrationTable again = ReadTable(WriteTpuMlirTable(table), "t");
   ASSERT_EQ(again.tensors.size(), 2u);
