@@ -158,8 +158,7 @@ class Chooser {
       chosen = candidate;
     }
     const bool sure = before < limit && best >= before + gain_wanted;
-    if (!sure && (functions || HasInput(component) || best < before + kTryGainDb))
-      return std::nullopt;
+    if (!sure && (HasInput(component) || best < before + kTryGainDb)) return std::nullopt;
     EqualizedTensors gain{{}, before, best};
     for (const ValueId id : component.values) {
       gain.tensors.push_back(graph_.value(id).name);

@@ -28,7 +28,7 @@ class Detector:
 
 DETECTORS = (
     Detector('ultraface_rfb320', 'ultraface_rfb320/version-RFB-320.onnx', 'faces', ('calibration', 'coco'),
-             {'symmetric': (0.94, 0.96), 'asymmetric': (0.95, 0.97)}),
+             {'symmetric': (0.94, 0.96), 'asymmetric': (0.94, 0.97)}),
     Detector('blazeface', 'blazeface/blazeface.onnx', 'faces', ('calibration', 'coco'),
              {'symmetric': (0.9, 0.96), 'asymmetric': (0.9, 0.93)}),
     Detector('fastestdet_coco', 'fastestdet_coco/FastestDet.onnx', 'coco', ('calibration', 'faces'),
