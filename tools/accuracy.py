@@ -33,6 +33,8 @@ WAYS = {
     'default': ((), ()),
     'auto': ((), ('--auto',)),
     'equalize off': (('--equalize', 'off'), ()),
+    'equalize table': ((), ('--equalize', 'table')),
+    'equalize all': ((), ('--equalize', 'all')),
     'shift off': ((), ('--shift-negative', 'off')),
     'method auto': (('--method', 'auto'), ()),
     'weights nearest': ((), ('--weight-rounding', 'nearest')),
