@@ -11,7 +11,6 @@
 #include "pipeline/plural.h"
 
 namespace rshift {
-
 namespace {
 
 // Why there is no figure of a program's outputs; "" where there is one.

@@ -201,9 +201,10 @@ void CheckScaledTensors(const Graph& graph, const QuantizeConfig& config) {
     return id.valid() && graph.value(id).name.ends_with(kEqualizedSuffix);
   };
   for (const Node& node : graph.nodes()) {
+    const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(), scaled);
+    if (!reads && !scaled(node.outputs[0])) continue;
     const std::string& tensor = graph.value(node.outputs[0]).name;
     const LayerConfig layer = LayerOf(graph, node, config);
-    const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(), scaled);
     const bool range = (layer.threshold || layer.low) && scaled(node.outputs[0]);
     const bool scales =
         (!layer.ascend.empty() || !layer.onednn.empty()) && (reads || scaled(node.outputs[0]));

@@ -77,61 +77,43 @@ def attention_net(path, seed, octaves, length=12, heads=2):
     return save(path, nodes, {'x': (1, length, width)}, ['y'], weights)
 
 
-@pytest.fixture(scope='module')
-def gated(tmp_path_factory):
-    folder = tmp_path_factory.mktemp('gated')
-    model = gated_net(folder / 'gated.onnx', 5, [0, 4, -4, 2, -3, 5, -5, 1])
-    np.save(folder / 'x.npy', np.random.default_rng(6).normal(size=(60, 3, 16, 16)).astype(np.float32))
-    return model, folder / 'x.npy'
-
-
-@pytest.fixture(scope='module')
-def hidden(tmp_path_factory):
-    folder = tmp_path_factory.mktemp('hidden')
-    model = separable_net(folder / 'hidden.onnx', 3, [0, 5, -6, 3, -2, 6, -4, 1])
-    np.save(folder / 'x.npy', np.random.default_rng(4).normal(size=(60, 3, 16, 16)).astype(np.float32))
-    return model, folder / 'x.npy'
-
-
-@pytest.fixture(scope='module')
-def mild(tmp_path_factory):
-    """Scales too small to be sure of: what the outputs gain is measured on the integer program."""
-    folder = tmp_path_factory.mktemp('mild')
-    model = separable_net(folder / 'mild.onnx', 3, [0, 2, -2, 1, -1, 2, -2, 1])
-    np.save(folder / 'x.npy', np.random.default_rng(4).normal(size=(60, 3, 16, 16)).astype(np.float32))
-    return model, folder / 'x.npy'
-
-
-@pytest.fixture(scope='module')
-def both(tmp_path_factory):
-    """Two nets one behind the other's input: scales to be sure of in the first, mild ones in the second."""
-    folder = tmp_path_factory.mktemp('both')
-    rng, parts = np.random.default_rng(9), {}
-    nodes = []
-    for name, octaves in (('far', [0, 5, -6, 3, -2, 6, -4, 1]), ('near', [0, 2, -2, 1, -1, 2, -2, 1])):
+def side_by_side(path, scales):
+    """For each of `scales`, Conv, Relu and Conv with channels so many octaves apart; all read the input, and are joined."""
+    rng, weights, nodes = np.random.default_rng(9), {}, []
+    for name, octaves in scales.items():
         factor = np.exp2(np.asarray(octaves, np.float32)).astype(np.float32)
-        parts |= {f'{name}1': rng.normal(size=(CHANNELS, 3, 3, 3)).astype(np.float32) * factor[:, None, None, None],
-                  f'{name}2': rng.normal(size=(5, CHANNELS, 1, 1)).astype(np.float32) / factor[None, :, None, None]}
+        weights |= {f'{name}1': rng.normal(size=(CHANNELS, 3, 3, 3)).astype(np.float32) * factor[:, None, None, None],
+                    f'{name}2': rng.normal(size=(5, CHANNELS, 1, 1)).astype(np.float32) / factor[None, :, None, None]}
         nodes += [helper.make_node('Conv', ['x', f'{name}1'], [f'{name}_a'], kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
                   helper.make_node('Relu', [f'{name}_a'], [f'{name}_r']),
                   helper.make_node('Conv', [f'{name}_r', f'{name}2'], [f'{name}_y'])]
-    nodes.append(helper.make_node('Concat', ['far_y', 'near_y'], ['y'], axis=1))
-    np.save(folder / 'x.npy', np.random.default_rng(4).normal(size=(60, 3, 16, 16)).astype(np.float32))
-    return save(folder / 'both.onnx', nodes, IMAGE, ['y'], parts), folder / 'x.npy'
+    nodes.append(helper.make_node('Concat', [f'{name}_y' for name in scales], ['y'], axis=1))
+    return save(path, nodes, IMAGE, ['y'], weights)
 
 
-@pytest.fixture(scope='module')
-def attention(tmp_path_factory):
-    folder = tmp_path_factory.mktemp('attention')
-    np.save(folder / 'x.npy', np.random.default_rng(7).normal(size=(60, 12, 16)).astype(np.float32))
-    return attention_net(folder / 'hidden.onnx', 8, [0, 6, -6, 3, -2, 5, -4, 1]), folder / 'x.npy'
+FAR, MILD = [0, 5, -6, 3, -2, 6, -4, 1], [0, 2, -2, 1, -1, 2, -2, 1]
+# Model and shape of a sample. MILD: scales too small to be sure of, what the outputs gain is measured on the integer program.
+NETS = {
+    'hidden': (lambda path: separable_net(path, 3, FAR), (3, 16, 16)),
+    'mild': (lambda path: separable_net(path, 3, MILD), (3, 16, 16)),
+    'gated': (lambda path: gated_net(path, 5, [0, 4, -4, 2, -3, 5, -5, 1]), (3, 16, 16)),
+    'both': (lambda path: side_by_side(path, {'far': FAR, 'near': MILD}), (3, 16, 16)),
+    'attention': (lambda path: attention_net(path, 8, [0, 6, -6, 3, -2, 5, -4, 1]), (12, 16)),
+    'mild_attention': (lambda path: attention_net(path, 8, MILD), (12, 16)),
+}
 
 
-@pytest.fixture(scope='module')
-def mild_attention(tmp_path_factory):
-    folder = tmp_path_factory.mktemp('mild_attention')
-    np.save(folder / 'x.npy', np.random.default_rng(7).normal(size=(60, 12, 16)).astype(np.float32))
-    return attention_net(folder / 'mild.onnx', 8, [0, 2, -2, 1, -1, 2, -2, 1]), folder / 'x.npy'
+def fixture_of(name):
+    @pytest.fixture(scope='module', name=name)
+    def made(tmp_path_factory):
+        folder = tmp_path_factory.mktemp(name)
+        make, shape = NETS[name]
+        np.save(folder / 'x.npy', np.random.default_rng(6).normal(size=(60, *shape)).astype(np.float32))
+        return make(folder / 'net.onnx'), folder / 'x.npy'
+    return made
+
+
+hidden, mild, gated, both, attention, mild_attention = (fixture_of(name) for name in NETS)
 
 
 def calibrate(hidden, table, *extra, samples=40):

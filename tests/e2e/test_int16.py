@@ -114,19 +114,20 @@ def test_a_network_is_its_float_self_with_rounded_weights(shared, tmp_path, repo
 
 
 def test_chosen_weights_bring_superresolution_to_its_float_pictures(shared, tmp_path, report):
-    """PSNR of 55 dB and more on photographs that nothing was measured on, where rounded weights alone leave 47."""
+    """PSNR of 55 dB and more on photographs that nothing was measured on, where rounded weights alone leave 31 (47 by the equalization that is tried)."""
     case = next(case for case in models.CASES if case.name == 'superres_x3')
     model = case.model(shared)
     table = pipeline.calibrate(model, case.calibration(shared), tmp_path / 't.yaml', preprocess=case.preprocess, samples=20, extra=case.shape)
     x = np.load(next(iter_inputs(model, case, shared, tmp_path)))['input']
     exact = onnxruntime.InferenceSession(str(model)).run(None, {'input': x})[0]
     figures = {}
-    for name, extra in (('nearest', ('--weight-rounding', 'nearest')), ('chosen', ('--weight-rounding', 'gptq', '--weight-clipping', 'mse', '--bias-correction', 'full'))):
+    for name, extra in (('nearest', ('--weight-rounding', 'nearest', '--equalize', 'table')), ('tried', ('--weight-rounding', 'nearest')), ('chosen', ('--weight-rounding', 'gptq', '--weight-clipping', 'mse', '--bias-correction', 'full'))):
         pipeline.deploy(model, tmp_path / 'p', mode='symmetric', table=table, extra=('--activation-bits', 16, *extra, *case.shape))
         found = next(iter(pipeline.infer(tmp_path / 'p', {'input': x}, tmp_path).values()))
         figures[name] = 10 * np.log10(1 / np.mean((found - exact) ** 2))  # pixels lie from 0 to 1
     report(f"superres_x3 in 16 bits against float, PSNR: {figures['nearest']:.1f} dB, weights chosen by samples {figures['chosen']:.1f} dB")
-    assert figures['chosen'] >= 55 > figures['nearest'] + 5
+    assert figures['chosen'] >= 55 > figures['nearest'] + 15
+    assert figures['tried'] >= figures['nearest'] + 8
 
 
 def iter_inputs(model, case, shared, folder):
