@@ -78,6 +78,7 @@ const char* OpName(const Op& op) {
                         [](const QResizeLinear&) { return "QResizeLinear"; },
                         [](const isa::L2Normalize&) { return "QL2Normalize"; },
                         [](const isa::Product&) { return "QProduct"; },
+                        [](const isa::ReduceSquares&) { return "QReduceSquares"; },
                         [](const DynamicRange&) { return "DynamicRange"; },
                         [](const DynamicQuantize&) { return "DynamicQuantize"; },
                         [](const DynamicConv&) { return "DynamicConv"; },

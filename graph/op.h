@@ -33,9 +33,9 @@ using Op = std::variant<
     // integer
     Quantize, Dequantize, Requantize, QConv, QConvTranspose, QMatMul, isa::Add, isa::AddFloat,
     isa::AddShifted, isa::AddFma, isa::AddScaled, isa::Mul, isa::BatchedMatMul, isa::Extremum, QDiv,
-    isa::Product, QBinaryTable, isa::AveragePool, QSoftmax, QNormalize, isa::LeakyRelu, QPRelu,
-    QTable, QChannelTables, QResize, QResizeLinear, isa::L2Normalize, DynamicRange, DynamicQuantize,
-    DynamicConv, DynamicMatMul, QLstmCell, QGruCell, QGatedOutput,
+    isa::Product, isa::ReduceSquares, QBinaryTable, isa::AveragePool, QSoftmax, QNormalize,
+    isa::LeakyRelu, QPRelu, QTable, QChannelTables, QResize, QResizeLinear, isa::L2Normalize,
+    DynamicRange, DynamicQuantize, DynamicConv, DynamicMatMul, QLstmCell, QGruCell, QGatedOutput,
     // of 16 bits
     isa::RequantizeS16, QConvS16, QMatMulS16, isa::AddS16, isa::MulS16, QTableS16,
     isa::AveragePoolS16, QNormalizeS16, isa::AddShiftedS16, QSoftmaxS16, isa::ExtremumS16,

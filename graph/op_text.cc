@@ -307,6 +307,10 @@ std::string Attributes(const isa::Product& o) {
   return Shift("multiplier", o.words) + Text(o.clamp);
 }
 
+std::string Attributes(const isa::ReduceSquares& o) {
+  return Flag("root", o.root) + Shift("multiplier", o.words) + Text(o.clamp);
+}
+
 std::string Attributes(const QSoftmax& o) {
   return Attribute("arithmetic", static_cast<int64_t>(o.arithmetic)) + Text(o.clamp);
 }

@@ -120,6 +120,7 @@ enum class Opcode : uint8_t {
   kPowS16 = 91,
   // --- integer, as those from 1 on ---
   kProduct = 92,
+  kReduceSquares = 93,
 };
 
 enum class Field : uint8_t {

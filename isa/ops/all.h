@@ -24,19 +24,18 @@ namespace rshift::isa {
 template <typename... Commands>
 struct CommandList {};
 
-using AllCommands =
-    CommandList<Quantize, Dequantize, Requantize, Conv, Depthwise, MatMul, Add, AddFloat,
-                AveragePool, MaxPool, LeakyRelu, PRelu, Table, AddShifted, AddFma, Mul, Softmax,
-                AddScaled, BatchedMatMul, Transpose, CopyInto, Slice, Pad, Expand, Tile, Gather,
-                ResizeNearest, Normalize, GruCell, Extremum, Div, BinaryTable, Resize, DynamicRange,
-                DynamicQuantize, DynamicConv, DynamicMatMul, LstmCell, GatedOutput, BinaryF32,
-                UnaryF32, ClipF32, LeakyReluF32, PReluF32, SoftmaxF32, LayerNormF32, ReduceF32,
-                ArgMax, Where, Cast, ResizeF32, LrnF32, InstanceNormF32, FakeQuantizeF32,
-                NonMaxSuppression, NonZero, Unique, RequantizeS16, ConvS16, MatMulS16, AddS16,
-                MulS16, TableS16, AveragePoolS16, NormalizeS16, AddShiftedS16, SoftmaxS16,
-                ExtremumS16, BatchedMatMulS16, QuotientSoftmaxS16, ConvPlanarF32, ChannelTablesS16,
-                ChannelTables, ConvF32, ConvTransposeF32, MatMulF32, AveragePoolF32, ResizeLinear,
-                L2Normalize, ResizeS16, DivS16, TopK, CompareS16, ModS16, PowS16, Product>;
+using AllCommands = CommandList<
+    Quantize, Dequantize, Requantize, Conv, Depthwise, MatMul, Add, AddFloat, AveragePool, MaxPool,
+    LeakyRelu, PRelu, Table, AddShifted, AddFma, Mul, Softmax, AddScaled, BatchedMatMul, Transpose,
+    CopyInto, Slice, Pad, Expand, Tile, Gather, ResizeNearest, Normalize, GruCell, Extremum, Div,
+    BinaryTable, Resize, DynamicRange, DynamicQuantize, DynamicConv, DynamicMatMul, LstmCell,
+    GatedOutput, BinaryF32, UnaryF32, ClipF32, LeakyReluF32, PReluF32, SoftmaxF32, LayerNormF32,
+    ReduceF32, ArgMax, Where, Cast, ResizeF32, LrnF32, InstanceNormF32, FakeQuantizeF32,
+    NonMaxSuppression, NonZero, Unique, RequantizeS16, ConvS16, MatMulS16, AddS16, MulS16, TableS16,
+    AveragePoolS16, NormalizeS16, AddShiftedS16, SoftmaxS16, ExtremumS16, BatchedMatMulS16,
+    QuotientSoftmaxS16, ConvPlanarF32, ChannelTablesS16, ChannelTables, ConvF32, ConvTransposeF32,
+    MatMulF32, AveragePoolF32, ResizeLinear, L2Normalize, ResizeS16, DivS16, TopK, CompareS16,
+    ModS16, PowS16, Product, ReduceSquares>;
 
 }  // namespace rshift::isa
 

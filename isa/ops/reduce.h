@@ -45,6 +45,28 @@ struct Product {
   }
 };
 
+// Sums of squares, and their roots: quantize/numerics/squares.h.
+struct ReduceSquares {
+  RSHIFT_COMMAND(kReduceSquares, "reduce_squares", kInteger,
+                 "src [outer, n, 1, inner] of s8, u8 or s16 to dst [outer, 1, 1, inner] of one of "
+                 "them: v = the sum of (src - Zsrc)^2 over n; flags 1: its square root; "
+                 "clamp((v * multiplier >> rshift) + Zdst), rounded half up",
+                 .buffers = BufferForm::kNone, .element_ns = 0.5)
+
+  bool root = false;
+  RequantWords words;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Int(Field::kMultiplier, 0, (1 << 24) - 1), c.words.multiplier);
+    visit(Int(Field::kRshift, 0, 62), c.words.rshift);
+    ClampFieldsS16(c.clamp, visit);
+    visit(Flags(1), c.root);
+  }
+};
+
 struct ArgMax {
   RSHIFT_COMMAND(kArgMax, "argmax", kFloat,
                  "index on axis as s64; flags 1: minimum, 2: the last of equals",

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "quantize/numerics/int16_terms.h"
+#include "quantize/numerics/squares.h"
 #include "quantize/numerics/table.h"
 #include "quantize/ops/ops.h"
 
@@ -91,9 +92,20 @@ Window WindowOf(int64_t rows) {
   return window;
 }
 
+// Their sum, or its root, where y's scale is the one for it.
+isa::ReduceSquares SquaresOf(const IntType& x, const IntType& y, bool root) {
+  const double by_x = static_cast<double>(x.quant.scale), by_y = static_cast<double>(y.quant.scale);
+  isa::ReduceSquares squares{.root = root,
+                             .words = numerics::SquaresWords((root ? by_x : by_x * by_x) / by_y)};
+  squares.clamp = {y.qmin(), y.qmax()};
+  return squares;
+}
+
 // A sum, mean or product of the rows.
 Op PoolOf(Emitter& emitter, const Reduce& op, const IntType& x, const IntType& y,
           const Arrangement& a) {
+  if (op.op == ReduceOp::kL2 || op.op == ReduceOp::kSumSquare)
+    return SquaresOf(x, y, op.op == ReduceOp::kL2);
   if (op.op == ReduceOp::kProd) return RulesOf(emitter).MakeProduct(x, y, a.reduced);
   if (x.is_s16()) {
     isa::AveragePoolS16 wide;

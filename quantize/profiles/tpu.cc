@@ -159,7 +159,8 @@ class Tpu final : public Arithmetic {
   bool HasMean() const override { return true; }
   bool HasReduction(ReduceOp op) const override {
     return op == ReduceOp::kMean || op == ReduceOp::kSum || op == ReduceOp::kMax ||
-           op == ReduceOp::kMin || op == ReduceOp::kL1;
+           op == ReduceOp::kMin || op == ReduceOp::kL1 || op == ReduceOp::kL2 ||
+           op == ReduceOp::kSumSquare;
   }
   bool HasResize() const override { return true; }
   bool HasWhere() const override { return true; }

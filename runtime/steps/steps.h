@@ -23,6 +23,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Softmax& c
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Normalize& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::L2Normalize& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Product& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ReduceSquares& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LstmCell& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::GruCell& c);

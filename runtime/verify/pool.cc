@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "quantize/numerics/requantize.h"
+#include "quantize/numerics/squares.h"
 #include "runtime/verify/requant.h"
 #include "runtime/verify/rules.h"
 #include "runtime/verify/window.h"
@@ -93,6 +94,17 @@ void CheckImages(const CommandCheck& check, const Window& window) {
               ": expected equal channels");
 }
 
+// Integers [outer, n, 1, inner] to [outer, 1, 1, inner].
+void CheckRows(const CommandCheck& check) {
+  const TensorRecord& src = check.Tensor(Field::kSrc);
+  check.Check(src.shape.size() == 4 && src.shape[1] > 0 && src.shape[2] == 1,
+              check.Describe(Field::kSrc), ": expected [outer, n, 1, inner] with n > 0");
+  check.CheckShape(Field::kDst, {src.shape[0], 1, 1, src.shape[3]});
+  if (src.dtype != DType::kS16) check.CheckByte(Field::kSrc);
+  for (const Field f : {Field::kSrc, Field::kDst})
+    check.Check(check.Tensor(f).quantized, check.Describe(f), ": expected a scale");
+}
+
 }  // namespace
 
 void CheckCommand(const CommandCheck& check, const isa::AveragePool& pool) {
@@ -114,14 +126,17 @@ void CheckCommand(const CommandCheck& check, const isa::AveragePoolF32& pool) {
 }
 
 void CheckCommand(const CommandCheck& check, const isa::Product& c) {
-  const TensorRecord& src = check.Tensor(Field::kSrc);
-  check.Check(src.shape.size() == 4 && src.shape[1] > 0 && src.shape[2] == 1,
-              check.Describe(Field::kSrc), ": expected [outer, n, 1, inner] with n > 0");
-  check.CheckShape(Field::kDst, {src.shape[0], 1, 1, src.shape[3]});
-  if (src.dtype != DType::kS16) check.CheckByte(Field::kSrc);
-  check.CheckType(Field::kDst, {src.dtype});
-  for (const Field f : {Field::kSrc, Field::kDst})
-    check.Check(check.Tensor(f).quantized, check.Describe(f), ": expected a scale");
+  CheckRows(check);
+  check.CheckType(Field::kDst, {check.Tensor(Field::kSrc).dtype});
+  check.CheckClamp(c.clamp);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::ReduceSquares& c) {
+  CheckRows(check);
+  const int64_t n = check.Tensor(Field::kSrc).shape[1];
+  check.Check(n <= numerics::kMostSquares, check.Describe(Field::kSrc), ": ", n,
+              " rows, expected at most ", numerics::kMostSquares);
+  if (check.Tensor(Field::kDst).dtype != DType::kS16) check.CheckByte(Field::kDst);
   check.CheckClamp(c.clamp);
 }
 

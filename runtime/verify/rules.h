@@ -64,6 +64,7 @@ void CheckCommand(const CommandCheck& check, const isa::QuotientSoftmaxS16& c);
 void CheckCommand(const CommandCheck& check, const isa::Normalize& c);
 void CheckCommand(const CommandCheck& check, const isa::L2Normalize& c);
 void CheckCommand(const CommandCheck& check, const isa::Product& c);
+void CheckCommand(const CommandCheck& check, const isa::ReduceSquares& c);
 // recurrent.cc
 void CheckCommand(const CommandCheck& check, const isa::LstmCell& c);
 void CheckCommand(const CommandCheck& check, const isa::GruCell& c);

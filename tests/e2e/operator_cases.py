@@ -207,7 +207,7 @@ def two_operands():
 
 
 def reductions():
-    for op in ('ReduceSum', 'ReduceMean', 'ReduceMax', 'ReduceMin', 'ReduceL1'):
+    for op in ('ReduceSum', 'ReduceMean', 'ReduceMax', 'ReduceMin', 'ReduceL1', 'ReduceL2', 'ReduceSumSquare'):
         for axes in ([1], [3], [0, 2], [1, 3], [1, 2, 3]):
             single(f'{op} {axes}', op, ints(*axes), opset=18, keepdims=len(axes) % 2, shape=(2, 3, 5, 17),
                    sqnr=30.0 if len(axes) < 3 else 20.0)

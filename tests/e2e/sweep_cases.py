@@ -248,7 +248,7 @@ def batch_norm(c):
 
 
 # --- reductions and pools
-@kind('ReduceSum', 'ReduceMean', 'ReduceMax', 'ReduceMin', 'ReduceL1')
+@kind('ReduceSum', 'ReduceMean', 'ReduceMax', 'ReduceMin', 'ReduceL1', 'ReduceL2', 'ReduceSumSquare')
 def reduction(c):
     shape = c.shape(int(c.r.integers(1, 5)))
     axes = [int(a) for a in c.r.permutation(len(shape))[:int(c.r.integers(1, len(shape) + 1))]]

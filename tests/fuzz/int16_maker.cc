@@ -212,6 +212,14 @@ void MakeProduct(Maker& m) {
       .Set(Field::kRshift, m.random.Int(0, 46));
 }
 
+void MakeSquares(Maker& m) {
+  const Shape rows = {m.random.Int(1, 3), m.random.Int(1, 600), 1, m.random.Int(1, 70)};
+  Make(m, Opcode::kReduceSquares, NarrowSpec(m, rows), NarrowSpec(m, {rows[0], 1, 1, rows[3]}))
+      .Set(Field::kMultiplier, m.random.Int(0, (1 << 24) - 1))
+      .Set(Field::kRshift, m.random.Int(0, 62))
+      .Set(Field::kFlags, m.random.Int(0, 1));
+}
+
 void MakeTable(Maker& m) {
   const Shape shape = m.Dims(0, 4);
   std::vector<int32_t> entries((size_t{1} << m.random.Int(9, 13)) + 1);
@@ -334,6 +342,8 @@ bool MakeInt16Command(Opcode opcode, Maker& m) {
       return MakePair(m, opcode), true;
     case Opcode::kProduct:
       return MakeProduct(m), true;
+    case Opcode::kReduceSquares:
+      return MakeSquares(m), true;
     case Opcode::kTableS16:
       return MakeTable(m), true;
     case Opcode::kChannelTablesS16:

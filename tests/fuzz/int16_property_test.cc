@@ -33,7 +33,8 @@ constexpr Opcode kInt16Opcodes[] = {Opcode::kRequantizeS16,
                                     Opcode::kCompareS16,
                                     Opcode::kModS16,
                                     Opcode::kPowS16,
-                                    Opcode::kProduct};
+                                    Opcode::kProduct,
+                                    Opcode::kReduceSquares};
 constexpr int kCommands = 32;  // of a program
 
 int64_t Environment(const char* name, int64_t otherwise) {

@@ -126,4 +126,17 @@ Tensor Interpret(const Context& c, const isa::AveragePoolS16& op) {
   });
 }
 
+Tensor Interpret(const Context& c, const isa::ReduceSquares& op) {
+  const Tensor& x = c.in(0);
+  Tensor y = c.Empty();
+  const double zero = c.meta(0).quant->zero_point;
+  const auto inner = static_cast<size_t>(x.shape[3]);
+  const size_t rows = static_cast<size_t>(x.shape[1]) * inner;
+  for (size_t i = 0; i < x.data.size(); ++i)
+    y.data[i / rows * inner + i % inner] += (x.data[i] - zero) * (x.data[i] - zero);
+  const double factor = std::ldexp(op.words.multiplier, -op.words.rshift);
+  for (double& v : y.data) v = HeldInt16(c, (op.root ? std::sqrt(v) : v) * factor, op.clamp);
+  return y;
+}
+
 }  // namespace rshift::test::interpreter

@@ -140,13 +140,15 @@ Tensor Interpret(const Context& c, const Reduce& op) {
   }
   for (size_t i = 0; i < groups.size(); ++i) {
     const std::vector<double>& g = groups[i];
-    double sum = 0, magnitude = 0;
-    for (const double v : g) sum += v, magnitude += std::fabs(v);
-    y.data[i] = op.op == ReduceOp::kMax   ? *std::max_element(g.begin(), g.end())
-                : op.op == ReduceOp::kMin ? *std::min_element(g.begin(), g.end())
-                : op.op == ReduceOp::kL1  ? magnitude
-                : op.op == ReduceOp::kSum ? sum
-                                          : sum / static_cast<double>(g.size());
+    double sum = 0, magnitude = 0, squares = 0;
+    for (const double v : g) sum += v, magnitude += std::fabs(v), squares += v * v;
+    y.data[i] = op.op == ReduceOp::kMax         ? *std::max_element(g.begin(), g.end())
+                : op.op == ReduceOp::kMin       ? *std::min_element(g.begin(), g.end())
+                : op.op == ReduceOp::kL1        ? magnitude
+                : op.op == ReduceOp::kL2        ? std::sqrt(squares)
+                : op.op == ReduceOp::kSumSquare ? squares
+                : op.op == ReduceOp::kSum       ? sum
+                                                : sum / static_cast<double>(g.size());
   }
   return y;
 }

@@ -133,6 +133,7 @@ Tensor Interpret(const Context& c, const isa::ModS16& op);
 Tensor Interpret(const Context& c, const QPowS16& op);
 Tensor Interpret(const Context& c, const isa::CompareS16& op);
 Tensor Interpret(const Context& c, const isa::AveragePoolS16& op);
+Tensor Interpret(const Context& c, const isa::ReduceSquares& op);  // of bytes, too
 
 }  // namespace rshift::test::interpreter
 

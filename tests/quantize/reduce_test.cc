@@ -35,8 +35,8 @@ QuantizeResult Random(LittleGraph& little, std::mt19937& random, ReduceOp op, Qu
 // Magnitudes of -32768 are held at 32767.
 TEST(ReduceTest, OfSixteenBitsToo) {
   for (const QuantMode mode : kModes) {
-    for (const ReduceOp op :
-         {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kL1, ReduceOp::kMax, ReduceOp::kMin}) {
+    for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kL1, ReduceOp::kL2,
+                              ReduceOp::kSumSquare, ReduceOp::kMax, ReduceOp::kMin}) {
       for (uint32_t seed = 1; seed <= 60; ++seed) {
         SCOPED_TRACE(Cat(static_cast<int>(op), " ", seed));
         LittleGraph little(seed);
@@ -52,7 +52,8 @@ TEST(ReduceTest, OfSixteenBitsToo) {
 
 TEST(ReduceTest, SumsAreExactAndRoundedOnce) {
   for (const QuantMode mode : kModes) {
-    for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kL1}) {
+    for (const ReduceOp op :
+         {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kL1, ReduceOp::kL2, ReduceOp::kSumSquare}) {
       for (uint32_t seed = 1; seed <= 60; ++seed) {
         SCOPED_TRACE(Cat(static_cast<int>(op), " ", seed));
         LittleGraph little(seed);
@@ -81,7 +82,7 @@ TEST(ReduceTest, ExtremesAreBytesOfTheInput) {
 }
 
 TEST(ReduceTest, WhatHasNoIntegerSumStaysFloat) {
-  for (const ReduceOp op : {ReduceOp::kProd, ReduceOp::kL2, ReduceOp::kLogSumExp}) {
+  for (const ReduceOp op : {ReduceOp::kProd, ReduceOp::kLogSum, ReduceOp::kLogSumExp}) {
     LittleGraph little;
     const ValueId x = little.Input("x", {4, 6}, 0.5f, 2);
     little.Output(little.Add("y", Reduce{op, {1}}, {x}, {4}));

@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "quantize/numerics/int16_terms.h"
+#include "quantize/numerics/squares.h"
 #include "tests/runtime/int16_case.h"
 
 namespace rshift::testing {
@@ -171,6 +172,62 @@ TEST(Int16Pairs, ProductsOfRows) {
   }
 }
 
+// ReduceSumSquare and ReduceL2, against the real numbers in binary64: rounded once.
+TEST(Int16Pairs, SquaresOfRowsAreRoundedOnce) {
+  int64_t elements = 0;
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const bool root = random.Int(0, 1) == 0;
+    const int64_t outer = random.Int(1, 3), rows = random.Int(1, 300);
+    const int64_t inner = random.Int(0, 2) == 0 ? 1 : random.Int(1, 600);
+    TensorSpec x = Spec(random, AnyType(random), {outer, rows, 1, inner});
+    if (x.dtype == DType::kS16) x.zero_point = 0;
+    const TensorSpec y = Spec(random, AnyType(random), {outer, 1, 1, inner});
+    const auto [lo, hi] = LimitsOf(y.dtype);
+    const auto numbers = Numbers(random, x.dtype, NumElements(x.shape));
+    std::vector<double> sums(static_cast<size_t>(outer * inner));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const auto v = static_cast<double>(numbers[i] - x.zero_point);
+      const auto at = static_cast<int64_t>(i);
+      sums[static_cast<size_t>(at / (rows * inner) * inner + at % inner)] += v * v;
+    }
+    const double largest = *std::max_element(sums.begin(), sums.end());
+    const double filled = static_cast<double>(random.Int(1, 300)) / 100.0;
+    const double ratio =
+        largest == 0 ? 1 : filled * (hi - lo) / (root ? std::sqrt(largest) : largest);
+    ProgramBuilder b;
+    const int32_t src = b.Input(x), dst = b.Output(y);
+    const RequantWords words = numerics::SquaresWords(ratio);
+    Command& c = b.Add(Opcode::kReduceSquares, dst, src);
+    c.Set(Field::kMultiplier, words.multiplier).Set(Field::kRshift, words.rshift);
+    c.Set(Field::kFlags, root ? 1 : 0);
+    const Limits limits = SetClamp(random, y.dtype, c);
+    const Bytes found = RunEverywhere(b, {Stored(numbers, x.dtype)});
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const double of_y = (root ? std::sqrt(sums[i]) : sums[i]) * ratio;
+      const double held = std::clamp<double>(of_y + y.zero_point, limits.lo, limits.hi);
+      ASSERT_LE(std::fabs(NumberAt(found, i, y.dtype) - held), 0.51) << "element " << i;
+      ++elements;
+    }
+  }
+  std::cout << elements << " sums of squares\n";
+}
+
+// The ends of the words' range: what saturates or vanishes either way.
+TEST(Int16Pairs, SquaresOfExtremeRatios) {
+  const RequantWords most = numerics::SquaresWords(0x1p30), least = numerics::SquaresWords(0x1p-50);
+  EXPECT_GE(numerics::ScaleSquares(1, most), 65535);
+  EXPECT_GE(numerics::ScaleRoot(1, most), 65535);
+  EXPECT_EQ(numerics::ScaleSquares(int64_t{1} << 50, least), 0);
+  EXPECT_EQ(numerics::ScaleRoot(int64_t{1} << 50, least), 0);
+  for (int64_t q = 0; q <= 32768; ++q) {  // the roots of squares are exact
+    const RequantWords one = numerics::SquaresWords(1);
+    ASSERT_EQ(numerics::ScaleRoot(q * q, one), q);
+    ASSERT_EQ(numerics::ScaleSquares(q * q, one), q * q);
+  }
+}
+
 // Against binary64: exponents up to 16, results that a wrong rounding of the exponent's last bit
 // moves by one quantum at most.
 TEST(Int16Pairs, PowersAreWithinAQuantum) {
@@ -260,6 +317,21 @@ TEST(Int16Pairs, ProductsOfOtherShapesAndTypesAreRefused) {
   EXPECT_THAT(error_of({2, 3, 2, 4}, {2, 1, 1, 4}, DType::kS16), HasSubstr("[outer, n, 1, inner]"));
   EXPECT_THAT(error_of({2, 3, 1, 4}, {2, 1, 1, 5}, DType::kS16), HasSubstr("dst"));
   EXPECT_THAT(error_of({2, 3, 1, 4}, {2, 1, 1, 4}, DType::kS8), HasSubstr("dst"));
+}
+
+TEST(Int16Pairs, SquaresOfOtherShapesAndTypesAreRefused) {
+  const auto error_of = [](const Shape& from, const Shape& to, DType type) {
+    ProgramBuilder b;
+    const int32_t src = b.Input({DType::kS8, from, 0.1f}), dst = b.Output({type, to, 0.1f});
+    b.Add(Opcode::kReduceSquares, dst, src).Set(Field::kMultiplier, 1);
+    return LoadError(b);
+  };
+  EXPECT_EQ(error_of({2, 3, 1, 4}, {2, 1, 1, 4}, DType::kS16), kNoError);
+  EXPECT_THAT(error_of({2, 3, 2, 4}, {2, 1, 1, 4}, DType::kU8), HasSubstr("[outer, n, 1, inner]"));
+  EXPECT_THAT(error_of({2, 3, 1, 4}, {2, 3, 1, 4}, DType::kU8), HasSubstr("dst"));
+  EXPECT_THAT(error_of({2, 3, 1, 4}, {2, 1, 1, 4}, DType::kF32), HasSubstr("dst"));
+  EXPECT_THAT(error_of({1, (1 << 20) + 1, 1, 1}, {1, 1, 1, 1}, DType::kS8),
+              HasSubstr("1048577 rows, expected at most 1048576"));
 }
 
 }  // namespace
