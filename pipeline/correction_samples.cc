@@ -31,6 +31,8 @@ class Chosen : public Dataset {
 std::unique_ptr<Dataset> ReadCorrectionSamples(
     const DeployOptions& options, const CalibrationTable& table, const std::string& table_path,
     const std::vector<InputSpec>& inputs, const std::string& preprocess, const NoteFunction& note) {
+  if (!options.correction_values.empty())
+    return std::make_unique<SampleList>(options.correction_values);
   if (!options.correction_data.empty()) {
     std::optional<Preprocess> recipe;
     if (!preprocess.empty()) recipe = ReadPreprocess(preprocess, "preprocess");

@@ -250,7 +250,7 @@ class Deployer {
             .weights = weights_,
             .bias_correction = bias_correction_,
             .samples = [this] { return CorrectionSamples(); },
-            .samples_given = !options_.correction_data.empty(),
+            .samples_given = GivesCorrectionSamples(options_),
             .threads = Threads(),
             .progress = events_.progress};
   }

@@ -38,7 +38,7 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph) {
            ", its integer weights among them; leave them out");
     refuse(options.weight_bits != 8, "--weight-bits",
            ", its integer weights among them; leave it out");
-    refuse(!options.correction_data.empty(), "--correction-data",
+    refuse(GivesCorrectionSamples(options), "--correction-data",
            ", so that nothing is measured on samples; leave it out");
     refuse(!options.shift_negative, "--shift-negative",
            ", which say what has a sign; leave it out");

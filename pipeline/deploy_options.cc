@@ -23,7 +23,7 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.bias_correction != BiasCorrectionMode::kAuto   ? "--bias-correction"
          : o.weights.rounding != WeightRounding::kAuto      ? "--weight-rounding"
          : o.weights.clipping != WeightClipping::kOff       ? "--weight-clipping"
-         : !o.correction_data.empty()                       ? "--correction-data"
+         : GivesCorrectionSamples(o)                        ? "--correction-data"
          : o.drop_residual_round                            ? "--drop-residual-round"
          : o.automatic                                      ? "--auto"
          : o.sensitivity                                    ? "--sensitivity"
@@ -89,7 +89,10 @@ void CheckOptions(const DeployOptions& o) {
   CheckSearch(o);
   RequireUsage(o.correction_samples >= 0, "--correction-samples ", o.correction_samples,
                ": expected 0 (all) or more");
-  RequireUsage(o.correction_data.empty() || corrects,
+  RequireUsage(o.correction_data.empty() || o.correction_values.empty(),
+               "--correction-data names the samples that are measured on, and samples in memory "
+               "are given, too: give one of them");
+  RequireUsage(!GivesCorrectionSamples(o) || corrects,
                "--correction-data is for --auto, --bias-correction, --weight-rounding and "
                "--weight-clipping mse: add one, or leave the data out");
   RequireUsage(

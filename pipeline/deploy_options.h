@@ -72,6 +72,7 @@ struct DeployOptions {
   BiasCorrectionMode bias_correction = BiasCorrectionMode::kAuto;
   std::vector<std::string> correction_data = {};    // what OpenDataset takes
   int64_t correction_samples = kCorrectionSamples;  // of that data, at most; 0: all
+  std::vector<Sample> correction_values = {};       // the same in memory; one of both at most
 
   // Of integer programs only: types of groups of operators, and which of the methods above, are
   // searched for on the same samples (search/search.h); --bias-correction and its kin are left out.
@@ -92,6 +93,11 @@ struct DeployOptions {
   int64_t keep_f32 = 0;                      // MeasureSensitivity's `keep`, of `sensitivity`
   int threads = 0;                           // default: 1
 };
+
+// Samples to measure weights and biases on, others than those that the table recorded.
+inline bool GivesCorrectionSamples(const DeployOptions& o) {
+  return !o.correction_data.empty() || !o.correction_values.empty();
+}
 
 // Throws UsageError for options out of range or that contradict each other. Deploy asks it first of
 // all.

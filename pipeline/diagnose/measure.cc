@@ -29,7 +29,8 @@
 namespace rshift {
 namespace {
 
-constexpr int64_t kComparedSamples = 8;  // through both programs, layer by layer
+constexpr int64_t kComparedSamples = 8;   // through both programs, layer by layer
+constexpr int64_t kMeasuredSamples = 16;  // of what corrects weights and biases, as a table's
 
 class Diagnosis {
  public:
@@ -138,10 +139,9 @@ class Diagnosis {
     deploy.table.value = table_;
     deploy.mode =
         options_.mode == QuantMode::kSymmetric ? DeployMode::kSymmetric : DeployMode::kAsymmetric;
-    deploy.test_samples = samples_;
-    if (static_cast<int64_t>(samples_.size()) > kComparedSamples)
-      deploy.test_samples.resize(kComparedSamples);
+    deploy.test_samples = FirstSamples(kComparedSamples);
     deploy.check_samples = kComparedSamples;
+    if (!given_) deploy.correction_values = FirstSamples(kMeasuredSamples);
     deploy.threads = threads_;
     DeployResult result = Deploy(deploy, {.progress = progress_});
     facts_.verdict = std::move(result.report.verdict);
@@ -159,6 +159,11 @@ class Diagnosis {
     const Program integer = Program::FromBytes(result.program, "integer program", Limits::None());
     facts_.scores = DescribeScores(RunOutputs(integer, compared, threads_),
                                    RunOutputs(floating, compared, threads_));
+  }
+
+  std::vector<Sample> FirstSamples(int64_t most) const {
+    const auto count = std::min(most, static_cast<int64_t>(samples_.size()));
+    return {samples_.begin(), samples_.begin() + count};
   }
 
   const DiagnoseOptions& options_;
