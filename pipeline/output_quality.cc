@@ -75,6 +75,7 @@ std::vector<std::string> JudgedTensors(const Graph& graph, const Program& progra
       // A copy: the value is an input, or another output, too.
       if (outputs[o].tensor == compared.tensor) id = graph.outputs[o];
     }
+    if (id.valid() && graph.value(id).is_constant()) continue;  // in any program the same
     names.push_back(id.valid() ? graph.value(BeforeChoice(graph, id)).name : name);
   }
   return names;

@@ -17,8 +17,8 @@ namespace rshift {
 // but movement, behind the ArgMax movement and Casts. Any other output itself.
 ValueId BeforeChoice(const Graph& graph, ValueId output);
 
-// The tensors of a program (CompileObservable, of `graph`) by which it is judged: its outputs, or
-// what a last Softmax or ArgMax reads.
+// The tensors of a program (CompileObservable, of `graph`) by which it is judged: its outputs but
+// for constants, or what a last Softmax or ArgMax reads.
 std::vector<std::string> JudgedTensors(const Graph& graph, const Program& program);
 
 // Of one sample of `output`, in dB: squares by squared errors. Of one number for each class, which

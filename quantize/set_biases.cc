@@ -17,6 +17,7 @@ Graph SetBiases(Graph graph, const NodeBiases& biases) {
   for (Node& node : graph.nodes()) {
     const auto found = biases.find(node.name);
     if (found == biases.end() || !IsConvOrMatMul(node.op)) continue;
+    if (!graph.value(node.inputs[1]).is_constant()) continue;  // a pass wrote it beside the product
     const std::vector<float>& bias = found->second;
     Value value;
     value.name = names.Take(node.name + "__bias");

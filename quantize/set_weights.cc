@@ -18,6 +18,7 @@ Graph SetWeights(Graph graph, const NodeWeights& weights) {
     const ChosenWeights& chosen = found->second;
     const bool conv = std::holds_alternative<Conv>(node.op);
     if (!conv && !std::holds_alternative<MatMul>(node.op)) continue;  // a pass wrote it beside
+    if (!graph.value(node.inputs[1]).is_constant()) continue;         // as a product of two others
     RSHIFT_REQUIRE(consumers[node.inputs[1].index()].size() == 1, ErrorCode::kInternal, node.name,
                    ": shares its weights with another node");
     auto origin = std::make_shared<QuantizedOrigin>();
