@@ -48,6 +48,9 @@ int64_t OutputChannelAxis(const Graph& graph, const Node& node) {
 bool CanFold(const Graph& graph, const Node& node, const Affine& affine) {
   const Clamp* clamp = ProductClamp(node.op);
   if (clamp == nullptr || clamp->active()) return false;
+  // A product of two activations is an integer one without a bias alone.
+  if (std::holds_alternative<MatMul>(node.op) && !IsFloatConstant(graph, node.inputs[1]))
+    return false;
   if (!AllOne(affine.scale) && !IsFloatConstant(graph, node.inputs[1])) return false;
   return node.inputs.size() < 3 || !node.inputs[2].valid() ||
          IsFloatConstant(graph, node.inputs[2]);

@@ -226,8 +226,11 @@ std::optional<Normalized> ReadMultipliedOut(const Matcher& m, ValueId value) {
   return std::nullopt;
 }
 
-// x / max(sqrt(sum(x^2)), least), the least from 0 on: as a mean of squares with the least's square
-// as epsilon, which makes a difference for rows near it alone.
+// A row of this length is 0 but for rounding.
+constexpr double kNoLength = 1e-5;
+
+// x / max(sqrt(sum(x^2)), least), the least above 0: as a mean of squares with the least's square
+// as epsilon, which makes a difference for rows near it alone. So it is kNoLength at most.
 std::optional<Normalized> ReadUnitVector(const Matcher& m, const Node& div) {
   ValueId norm = BehindCopies(m, BeforeExpand(m, div.inputs[1]));
   double least = 0.0;
@@ -245,7 +248,8 @@ std::optional<Normalized> ReadUnitVector(const Matcher& m, const Node& div) {
   auto rows = ReadReduced(m, norm, ReduceOp::kL2);
   if (const ValueId sum = m.ArgumentOf(BehindCopies(m, norm), UnaryOp::kSqrt); !rows && sum.valid())
     rows = ReadReducedSquares(m, sum, ReduceOp::kSum);
-  if (!rows || rows->x != div.inputs[0] || !MeetsRows(m, div.inputs[1], *rows) || !(least > 0.0))
+  if (!rows || rows->x != div.inputs[0] || !MeetsRows(m, div.inputs[1], *rows) || !(least > 0.0) ||
+      least > kNoLength)
     return std::nullopt;
   const auto n = static_cast<double>(m.graph().value(rows->x).shape[rows->axis]);
   constexpr double kLeast = 1e-15;  // its square over n is a normal float

@@ -404,6 +404,17 @@ TEST(Patterns, VectorsOfLengthOne) {
   }
 }
 
+// Divided by a length that rows may well have, a vector is no normalized one: below it, it keeps
+// its direction and its share of the length.
+TEST(Patterns, AVectorWithALeastLengthStays) {
+  Net net;
+  const ValueId x = net.Relu(net.Input("x", {2, 6}));
+  const ValueId norm =
+      net.Bin(BinaryOp::kMax, net.Add(Reduce{ReduceOp::kL2, {1}}, {x}, {2, 1}), net.Scalar(0.5f));
+  ExpectBecomes(net.Done({net.Bin(BinaryOp::kDiv, x, net.Add(Expand{}, {norm}, {2, 6}))}),
+                "Clip ReduceL2 Max Expand Div");
+}
+
 // The variance of other rows, and a variance of something else, are no normalization.
 TEST(Patterns, AVarianceOfSomethingElseStays) {
   for (const bool other_rows : {false, true}) {
