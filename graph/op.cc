@@ -86,6 +86,8 @@ const char* OpName(const Op& op) {
                         [](const QLstmCell&) { return "QLstmCell"; },
                         [](const QGruCell&) { return "QGruCell"; },
                         [](const QGatedOutput&) { return "QGatedOutput"; },
+                        [](const QFixedLstmCell&) { return "QFixedLstmCell"; },
+                        [](const QFixedGatedOutput&) { return "QFixedGatedOutput"; },
                         [](const isa::RequantizeS16&) { return "RequantizeS16"; },
                         [](const QConvS16&) { return "QConvS16"; },
                         [](const QMatMulS16&) { return "QMatMulS16"; },

@@ -36,6 +36,7 @@ using Op = std::variant<
     isa::Product, isa::ReduceSquares, QBinaryTable, isa::AveragePool, QSoftmax, QNormalize,
     isa::LeakyRelu, QPRelu, QTable, QChannelTables, QResize, QResizeLinear, isa::L2Normalize,
     DynamicRange, DynamicQuantize, DynamicConv, DynamicMatMul, QLstmCell, QGruCell, QGatedOutput,
+    QFixedLstmCell, QFixedGatedOutput,
     // of 16 bits
     isa::RequantizeS16, QConvS16, QMatMulS16, isa::AddS16, isa::MulS16, QTableS16,
     isa::AveragePoolS16, QNormalizeS16, isa::AddShiftedS16, QSoftmaxS16, isa::ExtremumS16,

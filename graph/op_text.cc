@@ -282,6 +282,20 @@ std::string Attributes(const QGatedOutput& o) {
          Flag("tanh", o.tanh) + Shift("multiplier", o.words) + Text(o.clamp);
 }
 
+std::string FixedGateText(const FixedGates& gates, int64_t row, int32_t state_bits) {
+  return Attribute("row", row) + Attribute("state_bits", int64_t{state_bits}) +
+         " first_scales=" + ListText(gates.first_scales) +
+         " second_scales=" + ListText(gates.second_scales) +
+         " biases=" + ListText(gates.gate_biases);
+}
+std::string Attributes(const QFixedLstmCell& o) {
+  return FixedGateText(o.gates, o.row, o.state_bits) + Text(o.clamp);
+}
+std::string Attributes(const QFixedGatedOutput& o) {
+  return FixedGateText(o.gates, o.row, o.state_bits) + Attribute("output_scale", o.output_scale) +
+         Text(o.clamp);
+}
+
 std::string Attributes(const isa::Extremum& o) { return Text(o.clamp); }
 
 std::string Attributes(const QDiv& o) {

@@ -121,6 +121,8 @@ enum class Opcode : uint8_t {
   // --- integer, as those from 1 on ---
   kProduct = 92,
   kReduceSquares = 93,
+  kFixedLstmCell = 94,
+  kFixedGatedOutput = 95,
 };
 
 enum class Field : uint8_t {

@@ -55,7 +55,8 @@ bool HoldsQuantization(const Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
     return HoldsToIntegers(graph, producers, node) || std::holds_alternative<Quantize>(node.op) ||
            std::holds_alternative<Dequantize>(node.op) ||
-           std::holds_alternative<FakeQuantize>(node.op);
+           std::holds_alternative<FakeQuantize>(node.op) ||
+           std::holds_alternative<QFixedLstmCell>(node.op);
   });
 }
 

@@ -46,6 +46,8 @@ void Lower(LoweringContext& context, const Node& node, const QNormalizeS16& op);
 void Lower(LoweringContext& context, const Node& node, const QLstmCell& op);
 void Lower(LoweringContext& context, const Node& node, const QGruCell& op);
 void Lower(LoweringContext& context, const Node& node, const QGatedOutput& op);
+void Lower(LoweringContext& context, const Node& node, const QFixedLstmCell& op);
+void Lower(LoweringContext& context, const Node& node, const QFixedGatedOutput& op);
 // int16.cc
 void Lower(LoweringContext& context, const Node& node, const QConvS16& op);
 void Lower(LoweringContext& context, const Node& node, const QMatMulS16& op);

@@ -71,6 +71,8 @@ bool IsEvaluated(const Op& op) {
                  [](const DynamicQuantize&) { return false; },
                  [](const DynamicConv&) { return false; },
                  [](const DynamicMatMul&) { return false; },
+                 [](const QFixedLstmCell&) { return false; },
+                 [](const QFixedGatedOutput&) { return false; },
                  []<typename T>(const T&) { return !kSelects<T>; }},
       op);
 }

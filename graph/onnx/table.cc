@@ -57,7 +57,8 @@ std::map<std::string, ImportFunction> BuildTable() {
                              SpatialImports(),
                              TopKImports(),
                              UnpoolImports(),
-                             QuantizedRecurrentImports()}) {
+                             QuantizedRecurrentImports(),
+                             FixedLstmImports()}) {
     for (const ImportEntry& entry : family) table.emplace(entry.op_type, entry.import);
   }
   return table;

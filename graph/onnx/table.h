@@ -47,6 +47,7 @@ std::span<const ImportEntry> NormImports();
 std::span<const ImportEntry> PoolImports();
 std::span<const ImportEntry> QOperatorImports();
 std::span<const ImportEntry> QuantImports();
+std::span<const ImportEntry> FixedLstmImports();
 std::span<const ImportEntry> QuantizedRecurrentImports();
 std::span<const ImportEntry> RecurrentImports();
 std::span<const ImportEntry> ReduceImports();

@@ -30,6 +30,23 @@ struct QGatedOutput : isa::GatedOutput {
   GateNumbers numbers;
 };
 
+// Of a step whose gates are fixed point: what a unit of each product is in units of Q3.12, one
+// number for each gate, and s32 biases of the columns in units of the first product.
+struct FixedGates {
+  std::vector<float> first_scales, second_scales;
+  std::vector<int32_t> gate_biases;
+};
+
+// inputs as QLstmCell, QGatedOutput. An operator of a float graph as well (graph/onnx/fixed_lstm.cc).
+struct QFixedLstmCell : isa::FixedLstmCell {
+  FixedGates gates;
+};
+// A unit of the product of two numbers of Q0.15 in units of the result.
+struct QFixedGatedOutput : isa::FixedGatedOutput {
+  FixedGates gates;
+  float output_scale = 0;
+};
+
 }  // namespace rshift
 
 #endif  // RSHIFT_GRAPH_OPS_RECURRENT_H_

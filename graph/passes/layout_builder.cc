@@ -164,7 +164,7 @@ ValueId LayoutBuilder::Get(ValueId id, const Shape& shape, const ElementOrder& o
 }
 
 Form LayoutBuilder::Materialize(ValueId id, const Form& from, const ElementOrder& to, Value value) {
-  const std::optional<ElementOrder> movement = Movement(from.order, to);
+  const std::optional<ElementOrder> movement = MovementBetween(from.order, to);
   if (!movement) {  // the two orders cut across each other: two steps
     Plain(id);
     Form plain;

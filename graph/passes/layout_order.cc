@@ -132,7 +132,7 @@ std::optional<ElementOrder> AfterTranspose(const ElementOrder& order, const Shap
   return after;
 }
 
-std::optional<ElementOrder> Movement(const ElementOrder& from, const ElementOrder& to) {
+std::optional<ElementOrder> MovementBetween(const ElementOrder& from, const ElementOrder& to) {
   const std::optional<Shape> common = CommonDims(from.dims, to.dims);
   if (!common) return std::nullopt;
   const ElementOrder source = Split(from, *common);

@@ -51,7 +51,7 @@ std::optional<ElementOrder> AfterTranspose(const ElementOrder& order, const Shap
 // What moving from one order to the other does to memory: dims in `from`'s memory order and the
 // Transpose of them. Nothing when the two have no common split, or one of more than kMaxRank dims
 // (go through plain).
-std::optional<ElementOrder> Movement(const ElementOrder& from, const ElementOrder& to);
+std::optional<ElementOrder> MovementBetween(const ElementOrder& from, const ElementOrder& to);
 
 // `movement` as the perm of one Transpose node from `shape` to `result`, when it is one.
 std::optional<Perm> AsTranspose(const ElementOrder& movement, const Shape& shape,

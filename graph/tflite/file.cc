@@ -57,6 +57,7 @@ void CheckOperators(const SubGraph& graph,
             what, " has no outputs");
     CheckIndices(op->inputs(), -1, tensors, what + " reads what it");
     CheckIndices(op->outputs(), 0, tensors, what + " makes what it");
+    CheckIndices(op->intermediates(), 0, tensors, what + " makes on the way what it");
   }
 }
 
@@ -117,7 +118,7 @@ void File::AddCalls(const SubGraph& graph, const std::vector<int>& tensors, int 
     return indices;
   };
   for (const Operator* op : *graph.operators()) {
-    Call call{op, here(op->inputs()), here(op->outputs())};
+    Call call{op, here(op->inputs()), here(op->outputs()), here(op->intermediates())};
     if (CodeOf(*op) == BuiltinOperator_STABLEHLO_COMPOSITE && AddComposite(call, depth)) continue;
     calls_.push_back(std::move(call));
   }

@@ -15,7 +15,7 @@ namespace rshift::tflite {
 // File.
 struct Call {
   const Operator* op = nullptr;
-  std::vector<int> inputs, outputs;
+  std::vector<int> inputs, outputs, intermediates;
 };
 
 // The network: subgraph 0, in which operators that stand for a subgraph (STABLEHLO_COMPOSITE)

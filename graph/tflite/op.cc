@@ -29,6 +29,9 @@ onnx::AttributeProto ToProto(const char* name, const Attribute& attribute) {
   } else if (const auto* s = std::get_if<std::string>(&attribute)) {
     proto.set_type(onnx::AttributeProto::STRING);
     proto.set_s(*s);
+  } else if (const auto* floats = std::get_if<std::vector<float>>(&attribute)) {
+    proto.set_type(onnx::AttributeProto::FLOATS);
+    for (const float element : *floats) proto.add_floats(element);
   } else if (const auto* texts = std::get_if<std::vector<std::string>>(&attribute)) {
     proto.set_type(onnx::AttributeProto::STRINGS);
     for (const std::string& text : *texts) proto.add_strings(text);
@@ -46,6 +49,7 @@ OpWriter::OpWriter(const Call& call, Translation& state)
       state_(state),
       inputs_(call.inputs),
       outputs_(call.outputs),
+      intermediates_(call.intermediates),
       label_(state.tensor_names[outputs_[0]]),
       where_(Cat(label_, " (", state.file.NameOf(op_), ")")) {}
 

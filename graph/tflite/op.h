@@ -21,8 +21,8 @@
 
 namespace rshift::tflite {
 
-using Attribute =
-    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<std::string>>;
+using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>,
+                               std::vector<float>, std::vector<std::string>>;
 using OpAttributes = std::vector<std::pair<const char*, Attribute>>;
 using Names = std::vector<std::string>;
 
@@ -78,6 +78,8 @@ class OpWriter {
   bool HasInput(int i) const { return i < InputCount() && inputs_[i] >= 0; }
   const Tensor& In(int i) const;  // throws kInvalidInput when it is missing
   const Tensor& Out(int i = 0) const { return state_.file.tensor(outputs_.at(i)); }
+  // What the operator holds on the way, for its quantization; null: it has no such tensor.
+  const Tensor* Intermediate(size_t i) const;
   Shape InShape(int i) const { return ShapeOf(In(i)); }
   Shape OutShape(int i = 0) const { return ShapeOf(Out(i)); }
   int InRank(int i) const { return static_cast<int>(InShape(i).size()); }
@@ -159,7 +161,7 @@ class OpWriter {
 
   const Operator& op_;
   Translation& state_;
-  std::vector<int> inputs_, outputs_;
+  std::vector<int> inputs_, outputs_, intermediates_;
   std::string label_;  // name of the first output
   std::string where_;
   bool moves_stored_ = true;

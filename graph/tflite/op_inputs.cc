@@ -12,6 +12,10 @@ const Tensor& OpWriter::In(int i) const {
   return state_.file.tensor(inputs_[i]);
 }
 
+const Tensor* OpWriter::Intermediate(size_t i) const {
+  return i < intermediates_.size() ? &state_.file.tensor(intermediates_[i]) : nullptr;
+}
+
 bool OpWriter::IsFloat(int i) const {
   const TensorType type = In(i).type();
   return type == TensorType_FLOAT32 || type == TensorType_FLOAT16 || IsQuantized(In(i));

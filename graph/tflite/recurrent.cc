@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "graph/tflite/integer_lstm.h"
 #include "graph/tflite/table.h"
 
 namespace rshift::tflite {
@@ -101,7 +102,9 @@ void TranslateSequenceLstm(OpWriter& op) {
   op.CheckSupported(!options->diagonal_recurrent_tensors(),
                     "has diagonal recurrent weights, which are not supported");
   op.BeginWithZeros();
-  op.GiveReal(EmitLstm(op, at, {options->cell_clip(), options->time_major()}, false));
+  const Lstm lstm{options->cell_clip(), options->time_major()};
+  if (GiveIntegerLstm(op, lstm.cell_clip, lstm.time_major)) return;
+  op.GiveReal(EmitLstm(op, at, lstm, false));
 }
 
 // Both directions read the input; their results are two, or one behind the other.

@@ -35,7 +35,7 @@ using AllCommands = CommandList<
     AveragePoolS16, NormalizeS16, AddShiftedS16, SoftmaxS16, ExtremumS16, BatchedMatMulS16,
     QuotientSoftmaxS16, ConvPlanarF32, ChannelTablesS16, ChannelTables, ConvF32, ConvTransposeF32,
     MatMulF32, AveragePoolF32, ResizeLinear, L2Normalize, ResizeS16, DivS16, TopK, CompareS16,
-    ModS16, PowS16, Product, ReduceSquares>;
+    ModS16, PowS16, Product, ReduceSquares, FixedLstmCell, FixedGatedOutput>;
 
 }  // namespace rshift::isa
 

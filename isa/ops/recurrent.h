@@ -1,6 +1,6 @@
-// Cells of LSTM and GRU: quantize/numerics/recurrent.h has the arithmetic. Gates are s32 products
-// of the layer's input and of its state, columns of one gate behind another; states are s16 of
-// 2^-state_bits.
+// Cells of LSTM and GRU: quantize/numerics/recurrent.h has the arithmetic, of fixed ones
+// quantize/numerics/fixed_lstm.h. Gates are s32 products of the layer's input and of its state,
+// columns of one gate behind another; states are s16 of 2^-state_bits.
 #ifndef RSHIFT_ISA_OPS_RECURRENT_H_
 #define RSHIFT_ISA_OPS_RECURRENT_H_
 
@@ -91,6 +91,65 @@ struct GatedOutput {
     visit(Flags(1), c.tanh);
     WordFields(Field::kMultiplier3, Field::kRshift3, c.words, visit);
     ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+// What makes fixed-point gates of the two products: one s32 bias for each column, and for each gate
+// the multiplier and rshift of the first product and those of the second.
+constexpr void FixedGateFields(auto& c, auto&& visit) {
+  visit(Const(Field::kList), c.biases);
+  visit(Const(Field::kList2), c.gate_words);
+  visit(Int(Field::kOffset, 0, kMaxDim), c.row);
+}
+
+// An LSTM's next state with gates in 16-bit fixed point.
+struct FixedLstmCell {
+  RSHIFT_COMMAND(kFixedLstmCell, "fixed_lstm_cell", kInteger,
+                 "dst s16 [batch, H]: as lstm_cell, of gates in Q3.12 with functions in Q0.15; "
+                 "columns input, forget, cell, output, or the last three, whose input gate is 1 - "
+                 "forget",
+                 .buffers = BufferForm::kNone, .element_ns = 6)
+
+  int64_t row = 0;
+  int32_t state_bits = 15;
+  ClampQ clamp = {-32768, 32767};
+  Tensor dst = 0, src = 0;
+  Tensor src2 = kAbsent, src3 = kAbsent;  // without them 0
+  Tensor biases = kAbsent, gate_words = kAbsent;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Optional(Field::kSrc2), c.src2);
+    visit(Optional(Field::kSrc3), c.src3);
+    FixedGateFields(c, visit);
+    visit(Int(Field::kRshift2, 9, 15), c.state_bits);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+// The tanh of such a state times the sigmoid of the last gate.
+struct FixedGatedOutput {
+  RSHIFT_COMMAND(kFixedGatedOutput, "fixed_gated_output", kInteger,
+                 "dst s8/u8 [batch, H]: the tanh of src s16 times the sigmoid of the last gate of "
+                 "src2 and src3 as in fixed_lstm_cell",
+                 .buffers = BufferForm::kNone, .element_ns = 4)
+
+  int64_t row = 0;
+  int32_t state_bits = 15;
+  RequantWords words;
+  ClampQ clamp = {-128, 127};
+  Tensor dst = 0, src = 0, src2 = 0;
+  Tensor src3 = kAbsent;
+  Tensor biases = kAbsent, gate_words = kAbsent;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(In(Field::kSrc2), c.src2);
+    visit(Optional(Field::kSrc3), c.src3);
+    FixedGateFields(c, visit);
+    visit(Int(Field::kRshift2, 9, 15), c.state_bits);
+    WordFields(Field::kMultiplier3, Field::kRshift3, c.words, visit);
+    ClampFields(c.clamp, visit);
   }
 };
 

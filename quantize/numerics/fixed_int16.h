@@ -1,6 +1,6 @@
 // Logistic and tanh of 16-bit fixed-point numbers, as LiteRT's optimised int16 kernels compute them
-// at scales that need a shift alone. NUMERICS.md section 30. Source: the public definition of
-// gemmlowp's fixed-point library for 16 bits.
+// at scales that need a shift alone, and its integer LSTM. NUMERICS.md sections 30 and 31. Source:
+// the public definition of gemmlowp's fixed-point library for 16 bits.
 #ifndef RSHIFT_QUANTIZE_NUMERICS_FIXED_INT16_H_
 #define RSHIFT_QUANTIZE_NUMERICS_FIXED_INT16_H_
 
@@ -38,18 +38,20 @@ inline constexpr int32_t ExpOnQuarter(int32_t a) {
   return Held(kExpOfMinusEighth + Product(kExpOfMinusEighth, Wrapped(x + tail)));
 }
 
-// exp(a) in Q0.15 for a <= 0 of `integer_bits`, 3 or 4: as FixedExp.
+// exp(a) in Q0.15 for a <= 0 of `integer_bits`, 1 to 7: as FixedExp. Powers beyond `integer_bits`
+// have no bit in `rest`.
 inline constexpr int32_t Exp(int32_t a, int32_t integer_bits) {
-  constexpr int32_t kPowers[] = {1672461947, 1302514674, 790015084, 290630308, 39332535, 720401};
-  if (a == 0) return kOne;
+  constexpr int32_t kPowers[] = {1672461947, 1302514674, 790015084, 290630308,
+                                 39332535,   720401,     242};
   const int32_t fraction_bits = 15 - integer_bits, quarter = 1 << (fraction_bits - 2);
   const int32_t part = (a & (quarter - 1)) - quarter, rest = Wrapped(part - a);
   int32_t result = ExpOnQuarter(Held(part * (1 << integer_bits)));
-  for (int32_t k = -2; k < integer_bits; ++k) {
-    if ((rest & (1 << (fraction_bits + k))) != 0)
-      result = Product(result, Constant(kPowers[k + 2]));
+  for (int32_t k = 0; k < 7; ++k) {
+    const int32_t product = Product(result, Constant(kPowers[k]));
+    result = (rest & (quarter << k)) != 0 ? product : result;
   }
-  return result;
+  if (integer_bits > 5 && a < -(32 << fraction_bits)) result = 0;
+  return a == 0 ? kOne : result;
 }
 
 // 2 / (1 + a) in Q2.13 for a in [0, 1) of Q0.15: three Newton-Raphson steps on half of 1 + a.
@@ -71,11 +73,13 @@ inline constexpr int32_t Logistic(int32_t a) {
   const int32_t of_positive = Held(TwoOverOnePlus(Exp(negative, 3)) * 2);
   return a > 0 ? of_positive : kOne - of_positive;
 }
-inline constexpr int32_t Tanh(int32_t a) {
+// a: of `integer_bits`, 0 to 6; Q0.15.
+inline constexpr int32_t Tanh(int32_t a, int32_t integer_bits = 3) {
   if (a == 0) return 0;
   const int32_t negative = a < 0 ? a : -a;
   // tanh(|a|) = (1 - exp(-2 |a|)) / (1 + exp(-2 |a|)); twice a Q3.12 is the same bits of Q4.11.
-  const int32_t of_positive = Held((TwoOverOnePlus(Exp(negative, 4)) - (1 << 13)) * 4);
+  const int32_t exp = Exp(negative, integer_bits + 1);
+  const int32_t of_positive = Held((TwoOverOnePlus(exp) - (1 << 13)) * 4);
   return a < 0 ? -of_positive : of_positive;
 }
 

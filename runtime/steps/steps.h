@@ -28,6 +28,8 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeS16&
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LstmCell& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::GruCell& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::GatedOutput& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::FixedLstmCell& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::FixedGatedOutput& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Transpose& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::CopyInto& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Slice& c);

@@ -1,9 +1,11 @@
-// Cells of LSTM and GRU: gates stay in 64 bits, the table's numbers in 32.
+// Cells of LSTM and GRU: gates stay in 64 bits, the table's numbers in 32. Fixed-point ones hold
+// any s32 products.
 #include "quantize/numerics/recurrent.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "quantize/numerics/fixed_lstm.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/verify/requant.h"
 #include "runtime/verify/rules.h"
@@ -75,6 +77,23 @@ void CheckDst(const CommandCheck& check) {
               ": expected rows of at least one number");
 }
 
+// Of fixed-point cells: 3 or 4 gates in the rows of product a, and their biases and words.
+void CheckFixedGates(const CommandCheck& check, Field a, Field b, int64_t row) {
+  const int64_t hidden = check.Tensor(Field::kDst).shape.back();
+  const Shape& products = check.Tensor(a).shape;
+  const int64_t gates = products.empty() ? 0 : products.back() / hidden;
+  check.Check(gates == 3 || gates == 4, check.Describe(a), ": expected rows of 3 or 4 gates of ",
+              hidden, " numbers");
+  CheckProducts(check, a, b, gates, row);
+  check.CheckType(Field::kList, {DType::kS32});
+  check.CheckShape(Field::kList, {CheckedProduct(check, {gates, hidden})});
+  check.CheckType(Field::kList2, {DType::kS32});
+  check.CheckShape(Field::kList2, {gates * numerics::kWordsOfFixedGate});
+  const auto* words = reinterpret_cast<const int32_t*>(check.Data(Field::kList2));
+  for (int64_t i = 0; i < 2 * gates; ++i)
+    CheckWords(check, Rounding::kTwoStep, {words[2 * i], words[2 * i + 1]}, {"gate product", i});
+}
+
 }  // namespace
 
 void CheckCommand(const CommandCheck& check, const isa::LstmCell& c) {
@@ -117,6 +136,25 @@ void CheckCommand(const CommandCheck& check, const isa::GatedOutput& c) {
   check.Check(c.gate < gates, "mode is ", c.gate, ", expected a gate of ", gates);
   CheckProducts(check, Field::kSrc2, Field::kSrc3, gates, c.row);
   CheckNumbers(check, gates * hidden, gates == 3 ? 4 * hidden : gates * hidden);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::FixedLstmCell& c) {
+  CheckDst(check);
+  CheckState(check, Field::kDst);
+  CheckState(check, Field::kSrc3);
+  check.CheckClamp(c.clamp);
+  CheckFixedGates(check, Field::kSrc, Field::kSrc2, c.row);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::FixedGatedOutput& c) {
+  CheckDst(check);
+  check.CheckByte(Field::kDst);
+  check.CheckClamp(c.clamp);
+  CheckState(check, Field::kSrc);
+  CheckWords(check, Rounding::kTwoStep, c.words, "output");
+  check.Check(c.words.multiplier == 0 || c.words.rshift >= 31, "rshift3 is ", c.words.rshift,
+              ", expected 31 or more: the output would not fit 32 bits");
+  CheckFixedGates(check, Field::kSrc2, Field::kSrc3, c.row);
 }
 
 }  // namespace rshift::verify

@@ -69,6 +69,8 @@ void CheckCommand(const CommandCheck& check, const isa::ReduceSquares& c);
 void CheckCommand(const CommandCheck& check, const isa::LstmCell& c);
 void CheckCommand(const CommandCheck& check, const isa::GruCell& c);
 void CheckCommand(const CommandCheck& check, const isa::GatedOutput& c);
+void CheckCommand(const CommandCheck& check, const isa::FixedLstmCell& c);
+void CheckCommand(const CommandCheck& check, const isa::FixedGatedOutput& c);
 // move.cc
 void CheckCommand(const CommandCheck& check, const isa::Transpose& c);
 void CheckCommand(const CommandCheck& check, const isa::CopyInto& c);
