@@ -62,18 +62,17 @@ Shape BroadcastStrides(const Shape& shape, const Shape& out) {
 // Convolution, pooling, normalization, resize and integer operators stay nodes.
 bool IsEvaluated(const Op& op) {
   return std::visit(
-      Overloaded{[](const Conv&) { return false; }, [](const ConvTranspose&) { return false; },
-                 [](const MaxPool&) { return false; }, [](const AveragePool&) { return false; },
-                 [](const BatchNorm&) { return false; }, [](const LayerNorm&) { return false; },
-                 [](const InstanceNorm&) { return false; }, [](const Lrn&) { return false; },
-                 [](const Resize&) { return false; }, [](const Quantize&) { return false; },
-                 [](const Dequantize&) { return false; }, [](const DynamicRange&) { return false; },
-                 [](const DynamicQuantize&) { return false; },
-                 [](const DynamicConv&) { return false; },
-                 [](const DynamicMatMul&) { return false; },
-                 [](const QFixedLstmCell&) { return false; },
-                 [](const QFixedGatedOutput&) { return false; },
-                 []<typename T>(const T&) { return !kSelects<T>; }},
+      Overloaded{
+          [](const Conv&) { return false; }, [](const ConvTranspose&) { return false; },
+          [](const MaxPool&) { return false; }, [](const AveragePool&) { return false; },
+          [](const BatchNorm&) { return false; }, [](const LayerNorm&) { return false; },
+          [](const InstanceNorm&) { return false; }, [](const Lrn&) { return false; },
+          [](const Resize&) { return false; }, [](const Quantize&) { return false; },
+          [](const Dequantize&) { return false; }, [](const DynamicRange&) { return false; },
+          [](const DynamicQuantize&) { return false; }, [](const DynamicConv&) { return false; },
+          [](const DynamicMatMul&) { return false; }, [](const QFixedLstmCell&) { return false; },
+          [](const QFixedGatedOutput&) { return false; },
+          []<typename T>(const T&) { return !kSelects<T>; }},
       op);
 }
 

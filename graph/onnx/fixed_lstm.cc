@@ -57,8 +57,8 @@ ValueId WithQuant(OnnxNode& node, ValueId id, const QuantParams& params) {
 std::vector<Expr> RunSteps(Layer layer, const Expr& x, ValueId w, ValueId r) {
   OnnxNode& node = layer.node;
   const int64_t columns = static_cast<int64_t>(layer.gates.gate_biases.size());
-  const ValueId first = ProductOf(node, x, ParamsOf(node, "x_scale", "x_zero").zero_point, w,
-                                  columns);
+  const ValueId first =
+      ProductOf(node, x, ParamsOf(node, "x_scale", "x_zero").zero_point, w, columns);
   const auto state_zero = static_cast<int32_t>(node.Int("state_zero", 0));
   const QuantParams cell_params = {1.0f / static_cast<float>(1 << layer.cell.state_bits), 0};
   const Shape shape = {layer.batch, layer.hidden};

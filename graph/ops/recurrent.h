@@ -37,7 +37,7 @@ struct FixedGates {
   std::vector<int32_t> gate_biases;
 };
 
-// inputs as QLstmCell, QGatedOutput. An operator of a float graph as well (graph/onnx/fixed_lstm.cc).
+// inputs as QLstmCell, QGatedOutput. Of a float graph as well: graph/onnx/fixed_lstm.cc.
 struct QFixedLstmCell : isa::FixedLstmCell {
   FixedGates gates;
 };

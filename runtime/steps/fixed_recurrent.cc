@@ -56,16 +56,16 @@ class FixedCellStep : public Step {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::FixedLstmCell& c) {
-  auto step = std::make_unique<FixedCellStep>(context, c, RunFixedLstmCell, Field::kSrc,
-                                              Field::kSrc2);
+  auto step =
+      std::make_unique<FixedCellStep>(context, c, RunFixedLstmCell, Field::kSrc, Field::kSrc2);
   if (context.Has(Field::kSrc3)) step->args().state = context.In<int16_t>(Field::kSrc3);
   step->args().next = context.Out<int16_t>(Field::kDst);
   return step;
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::FixedGatedOutput& c) {
-  auto step = std::make_unique<FixedCellStep>(context, c, RunFixedGatedOutput, Field::kSrc2,
-                                              Field::kSrc3);
+  auto step =
+      std::make_unique<FixedCellStep>(context, c, RunFixedGatedOutput, Field::kSrc2, Field::kSrc3);
   step->args().state = context.In<int16_t>(Field::kSrc);
   step->args().y = context.Out<uint8_t>(Field::kDst);
   step->args().words = c.words;

@@ -152,6 +152,43 @@ void MakeCell(Maker& m, Opcode opcode) {
   m.b.image.commands.push_back(c);
 }
 
+// The same in 16-bit fixed point.
+void MakeFixedCell(Maker& m, Opcode opcode) {
+  const bool output = opcode == Opcode::kFixedGatedOutput;
+  const int64_t gates = m.random.Int(3, 4), batch = m.Dim(), hidden = std::max<int64_t>(m.Dim(), 1);
+  const int64_t width = gates * hidden, row = m.random.Int(0, 2);
+  const int64_t rows = row + batch + m.random.Int(0, 2);
+  const Shape state = {batch, m.Chance(40) ? hidden + 1 : hidden};
+  std::vector<int32_t> biases, words;
+  for (int64_t i = 0; i < width; ++i)
+    biases.push_back(static_cast<int32_t>(m.random.Int(INT32_MIN, INT32_MAX)));
+  for (int64_t i = 0; i < 2 * gates; ++i) {
+    words.push_back(static_cast<int32_t>(m.random.Int(1 << 30, INT32_MAX)));
+    words.push_back(static_cast<int32_t>(m.random.Int(0, 62)));
+  }
+  const Field a = output ? Field::kSrc2 : Field::kSrc, b = output ? Field::kSrc3 : Field::kSrc2;
+  const Field own = output ? Field::kSrc : Field::kSrc3;
+  const int32_t dst =
+      m.Dst(output ? m.ByteSpec({batch, hidden}) : TensorSpec{DType::kS16, {batch, hidden}});
+  Command c = NewCommand(opcode);
+  c.Set(Field::kDst, dst);
+  for (const Field f : {Field::kSrc2, Field::kSrc3}) c.Set(f, -1);
+  if (output || m.Chance(2)) c.Set(own, m.Src({DType::kS16, state}));
+  c.Set(a, m.Src({DType::kS32, {rows, width}}));
+  if (m.Chance(2)) c.Set(b, m.Src({DType::kS32, {batch, width}}));
+  c.Set(Field::kOffset, row).Set(Field::kRshift2, m.random.Int(9, 15));
+  c.Set(Field::kList, m.b.Const(DType::kS32, {width}, biases));
+  c.Set(Field::kList2, m.b.Const(DType::kS32, {4 * gates}, words));
+  if (output) {
+    c.Set(Field::kMultiplier3, m.Multiplier()).Set(Field::kRshift3, m.random.Int(31, 62));
+    m.Clamp(c);
+  } else {
+    const int64_t most = m.random.Int(0, 32767);
+    c.Set(Field::kClampLoQ, -most).Set(Field::kClampHiQ, most);
+  }
+  m.b.image.commands.push_back(c);
+}
+
 void MakeSlopes(Maker& m, Opcode opcode) {
   const Shape shape = m.Dims(1, 4);
   Command c = Unary(m, opcode, shape);
@@ -365,6 +402,9 @@ bool MakeIntegerCommand(Opcode opcode, Maker& m) {
     case Opcode::kGruCell:
     case Opcode::kGatedOutput:
       return MakeCell(m, opcode), true;
+    case Opcode::kFixedLstmCell:
+    case Opcode::kFixedGatedOutput:
+      return MakeFixedCell(m, opcode), true;
     default:
       return false;
   }

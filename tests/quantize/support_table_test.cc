@@ -225,7 +225,10 @@ std::string Text() {
       "ONNX's operators or an exporter. Without a "
       "cell, each operator 8 bits: peepholes,\nclip, coupled gates (input_forget), other "
       "activations, lengths of sequences that differ, RNN "
-      "(`tests/e2e/test_recurrent_integer.py`).\n");
+      "(`tests/e2e/test_recurrent_integer.py`).\n"
+      "An LSTM of a .tflite file that is integers throughout is LiteRT's integer kernel under "
+      "every "
+      "profile, and with\n`--mode f32` (section 31, `tests/e2e/test_tflite_integer_lstm.py`).\n");
 }
 
 TEST(SupportTable, TheDocumentSaysWhatTheCodeDoes) {

@@ -61,19 +61,19 @@ struct GateWords {
   for (int64_t i = 0; i < n; ++i) t[i] = nm::fixed16::Tanh(t[i], integer_bits);
 }
 
-#define RSHIFT_TARGET(name, ...)                                                               \
-  struct name {                                                                                \
-    [[gnu::flatten]] __VA_ARGS__ static void Gate(const FixedCellArgs& args, int64_t gate,     \
+#define RSHIFT_TARGET(name, ...)                                                                \
+  struct name {                                                                                 \
+    [[gnu::flatten]] __VA_ARGS__ static void Gate(const FixedCellArgs& args, int64_t gate,      \
                                                   int64_t at, int64_t n, int32_t* t) noexcept { \
-      GateLoop(args, gate, at, n, t);                                                          \
-    }                                                                                          \
-    [[gnu::flatten]] __VA_ARGS__ static void Logistic(int64_t n, int32_t* t) noexcept {        \
-      LogisticLoop(n, t);                                                                      \
-    }                                                                                          \
-    [[gnu::flatten]] __VA_ARGS__ static void Tanh(int64_t n, int32_t integer_bits,             \
-                                                  int32_t* t) noexcept {                       \
-      TanhLoop(n, integer_bits, t);                                                            \
-    }                                                                                          \
+      GateLoop(args, gate, at, n, t);                                                           \
+    }                                                                                           \
+    [[gnu::flatten]] __VA_ARGS__ static void Logistic(int64_t n, int32_t* t) noexcept {         \
+      LogisticLoop(n, t);                                                                       \
+    }                                                                                           \
+    [[gnu::flatten]] __VA_ARGS__ static void Tanh(int64_t n, int32_t integer_bits,              \
+                                                  int32_t* t) noexcept {                        \
+      TanhLoop(n, integer_bits, t);                                                             \
+    }                                                                                           \
   }
 RSHIFT_FOR_TARGETS(RSHIFT_TARGET);
 #undef RSHIFT_TARGET
