@@ -91,7 +91,7 @@ void CheckFixedGates(const CommandCheck& check, Field a, Field b, int64_t row) {
   check.CheckShape(Field::kList2, {gates * numerics::kWordsOfFixedGate});
   const auto* words = reinterpret_cast<const int32_t*>(check.Data(Field::kList2));
   for (int64_t i = 0; i < 2 * gates; ++i)
-    CheckWords(check, Rounding::kTwoStep, {words[2 * i], words[2 * i + 1]}, {"gate product", i});
+    CheckWords(check, Rounding::kTwoStep, {words[2 * i], words[2 * i + 1]}, {"gate product ", i});
 }
 
 }  // namespace

@@ -166,17 +166,17 @@ def network(seed):
     return net.bytes([x], [a, y]), samples
 
 
-@pytest.mark.parametrize('profile', ('tflite-ref', 'tflite-ruy', 'tflite-xnnpack', 'tflite'))
+@pytest.mark.parametrize('profile', litert.WAYS)
 def test_networks(profile, tmp_path):
     compared = differ = 0
     for seed in range(3):
-        c, d, _ = compare(*network(seed), tmp_path, way=profile if profile in litert.WAYS else 'tflite-ref', extra=('--profile', profile))
+        c, d, _ = compare(*network(seed), tmp_path, way=profile, extra=('--profile', profile))
         compared, differ = compared + c, differ + d
     print(f'{profile}: {compared} elements, {differ} differ')
     assert differ == 0
 
 
-@pytest.mark.parametrize('extra', (('--profile', 'tpu'), ('--profile', 'onnxruntime'), ('--profile', 'openvino'), ('--mode', 'f32')), ids='-'.join)
+@pytest.mark.parametrize('extra', (('--profile', 'tflite'), ('--profile', 'tpu'), ('--profile', 'onnxruntime'), ('--profile', 'openvino'), ('--mode', 'f32')), ids='-'.join)
 def test_every_profile_has_the_same_integers(extra, tmp_path):
     _, differ, values = of_one(Layer(Case(clip=2.0, shape=(2, 9, 12, 33)), 5), tmp_path, extra=extra)
     assert differ == 0 and values > 20

@@ -1,7 +1,7 @@
-// Every 16-bit command on 3,200 random shapes: the bytes of each instruction set, with one thread
-// and with two or three, are those of the scalar reference with one. Commands are run by programs
-// of 32, so that most of the time is theirs. RSHIFT_FUZZ_PROGRAMS=N takes N shapes,
-// RSHIFT_FUZZ_SEED=S others.
+// Every 16-bit command and fixed-point cell on 3,200 random shapes: the bytes of each instruction
+// set, with one thread and with two or three, are those of the scalar reference with one. Commands
+// are run by programs of 32, so that most of the time is theirs. RSHIFT_FUZZ_PROGRAMS=N takes N
+// shapes, RSHIFT_FUZZ_SEED=S others.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -33,6 +33,8 @@ constexpr Opcode kInt16Opcodes[] = {Opcode::kRequantizeS16,
                                     Opcode::kCompareS16,
                                     Opcode::kModS16,
                                     Opcode::kPowS16,
+                                    Opcode::kFixedLstmCell,
+                                    Opcode::kFixedGatedOutput,
                                     Opcode::kProduct,
                                     Opcode::kReduceSquares};
 constexpr int kCommands = 32;  // of a program
@@ -46,7 +48,8 @@ int64_t Environment(const char* name, int64_t otherwise) {
 void Append(Opcode opcode, uint32_t seed, ProgramBuilder& b) {
   Random random(seed);
   Maker maker{b, random, std::max<int64_t>(1, random.Int(-1, 3))};
-  ASSERT_TRUE(MakeInt16Command(opcode, maker)) << static_cast<int>(opcode);
+  ASSERT_TRUE(MakeInt16Command(opcode, maker) || MakeIntegerCommand(opcode, maker))
+      << static_cast<int>(opcode);
 }
 
 // The makers now and then give one that the verifier refuses.

@@ -193,7 +193,6 @@ TEST(FixedRecurrentStep, DamagedCellsAreRefused) {
                [&](auto&, Command& cmd) { cmd.Set(Field::kOffset, c.rows - c.batch + 1); });
   expect_error("clamp is",
                [](auto&, Command& cmd) { cmd.Set(Field::kClampLoQ, 5).Set(Field::kClampHiQ, 4); });
-  expect_error("expected", [](auto&, Command& cmd) { cmd.Set(Field::kRshift2, 8); });
   expect_error("expected", [&](ProgramBuilder& b, Command& cmd) {
     std::vector<int32_t> fewer = c.biases;
     fewer.pop_back();

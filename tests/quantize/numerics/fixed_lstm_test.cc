@@ -46,8 +46,8 @@ TEST(FixedLstm, AGateIsTheSumOfTwoRoundedProductsEachHeld) {
   EXPECT_EQ(FixedGate(100000, half, 0), 32767);
   EXPECT_EQ(FixedGate(-100000, half, 0), -32768);
   EXPECT_EQ(FixedGate(-100000, half, 32767), -17233);
-  EXPECT_EQ(FixedGate(1 << 29, twice, 0), 32767);
-  EXPECT_EQ(FixedGate(1 << 30, twice, 0), -32768);                  // shifted modulo 2^32
+  EXPECT_EQ(FixedGate(1 << 28, twice, 0), 32767);
+  EXPECT_EQ(FixedGate(1 << 29, twice, 0), -32768);                  // shifted modulo 2^32
   EXPECT_EQ(FixedGate(INT32_MAX, {INT32_MAX, 31}, 32767), -32768);  // added modulo 2^32
   EXPECT_EQ(FixedGate(INT32_MAX, {0, 0}, 77), 77);
 }
