@@ -13,7 +13,8 @@ namespace rshift {
 
 struct FixedCellArgs;
 
-// Over at most kFixedCellBlock columns; t is aligned to 64 bytes and has room for a block.
+// Over at most kFixedCellBlock columns; t is aligned to 64 bytes and holds a block, whose numbers
+// behind the columns may change.
 inline constexpr int64_t kFixedCellBlock = 64;
 struct FixedCellLoops {
   // numerics::FixedGate of both products, columns [at, at + n) of a gate.
