@@ -52,7 +52,7 @@ struct GateWords {
 }
 
 // In whole groups: loops for what is left over would be as much code again.
-constexpr int64_t kGroup = 16;
+constexpr int64_t kGroup = 32;
 static_assert(kFixedCellBlock % kGroup == 0);
 
 [[gnu::always_inline]] inline void LogisticLoop(int64_t n, int32_t* t) {
