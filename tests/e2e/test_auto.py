@@ -7,7 +7,9 @@ import subprocess
 import time
 
 import numpy as np
+import onnx
 import pytest
+from onnx import helper, numpy_helper
 
 import models
 import pipeline
@@ -59,6 +61,34 @@ def test_a_lost_network_is_repaired(calibrated, searched, report):
     assert found['divided'] and found['judged'] == 8 and found['evaluations'] < found['one_by_one'] / 2
     assert sum(point['chosen'] for point in found['points']) == 1
     assert re.search(r'^auto: \d+ of \d+ groups in 16 bits, 0 in F32; predicted time 1\.\d\d of that of 8 bits; --weight', said, re.M), said
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_a_network_that_equalization_cannot_reach_is_repaired(mode, shared, tmp_path, report):
+    """The same hidden scales, with a clip from 1e-6 behind each ReLU, which no factor passes."""
+    model = onnx.load(HOSTILE.model(shared))
+    bounds = [numpy_helper.from_array(np.float32(v), name) for name, v in (('clip_low', 1e-6), ('clip_high', 1e4))]
+    model.graph.initializer.extend(bounds)
+    nodes = []
+    for node in model.graph.node:
+        nodes.append(node)
+        if node.op_type != 'Relu':
+            continue
+        output = node.output[0]
+        node.output[0] += '_unclipped'
+        nodes.append(helper.make_node('Clip', [node.output[0], 'clip_low', 'clip_high'], [output]))
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    net, table = tmp_path / 'net.onnx', tmp_path / 'table.yaml'
+    onnx.save(model, net)
+    pipeline.calibrate(net, pipeline.TRAIN_IMAGES, table, preprocess=HOSTILE.preprocess, samples=100)
+    pipeline.deploy(net, tmp_path / 'f32.rshift', mode='f32', preprocess=HOSTILE.preprocess)
+    said = pipeline.run('model_deploy', net, '--calibration', table, '--mode', mode, '-o', tmp_path / 'plain.rshift')
+    pipeline.deploy(net, tmp_path / 'auto.rshift', mode=mode, table=table, extra=('--auto',))
+    before, after = (same_class_percent(tmp_path, tmp_path / name) for name in ('plain.rshift', 'auto.rshift'))
+    report(f'hidden scales behind clips, {mode}: the float class {before:.1f} -> {after:.1f} % of 10,000 by --auto')
+    assert 'equalized' not in said and "BAD" in said and "weakest alone: conv '/b/b." in said
+    assert before < 20 and after > 85
 
 
 def test_the_configuration_makes_the_same_program(calibrated, searched):
