@@ -10,10 +10,10 @@
 namespace rshift {
 namespace {
 
-enum Input { kX, kW, kR, kBias };
+enum LstmInput { kLstmX, kLstmW, kLstmR, kLstmBias };
 
 // What all steps share.
-struct Layer {
+struct FixedLayer {
   OnnxNode& node;
   int64_t batch = 0, hidden = 0;
   FixedGates gates;
@@ -27,7 +27,7 @@ QuantParams ParamsOf(const OnnxNode& node, const char* scale, const char* zero) 
 }
 
 // s32 products of the rows of x, whose zero point this is, with weights [columns, K].
-ValueId ProductOf(OnnxNode& node, const Expr& x, int32_t zero, ValueId weights, int64_t columns) {
+ValueId StepProduct(OnnxNode& node, const Expr& x, int32_t zero, ValueId weights, int64_t columns) {
   const std::vector<float> numbers = {1.0f, static_cast<float>(zero)};
   Value record;
   record.shape = {2};
@@ -39,7 +39,7 @@ ValueId ProductOf(OnnxNode& node, const Expr& x, int32_t zero, ValueId weights, 
 }
 
 // Weights [columns, K] as the products read them.
-ValueId WeightsOf(OnnxNode& node, int input, const Shape& expected) {
+ValueId StepWeights(OnnxNode& node, int input, const Shape& expected) {
   const Expr w = In(node, input);
   node.Check(w.type() == DType::kS8 && w.shape() == expected, "weights have the shape ",
              ToString(w.shape()), ", expected ", ToString(expected));
@@ -54,11 +54,11 @@ ValueId WithQuant(OnnxNode& node, ValueId id, const QuantParams& params) {
 }
 
 // The bytes of each step, [batch, hidden].
-std::vector<Expr> RunSteps(Layer layer, const Expr& x, ValueId w, ValueId r) {
+std::vector<Expr> RunSteps(FixedLayer layer, const Expr& x, ValueId w, ValueId r) {
   OnnxNode& node = layer.node;
   const int64_t columns = static_cast<int64_t>(layer.gates.gate_biases.size());
   const ValueId first =
-      ProductOf(node, x, ParamsOf(node, "x_scale", "x_zero").zero_point, w, columns);
+      StepProduct(node, x, ParamsOf(node, "x_scale", "x_zero").zero_point, w, columns);
   const auto state_zero = static_cast<int32_t>(node.Int("state_zero", 0));
   const QuantParams cell_params = {1.0f / static_cast<float>(1 << layer.cell.state_bits), 0};
   const Shape shape = {layer.batch, layer.hidden};
@@ -71,20 +71,20 @@ std::vector<Expr> RunSteps(Layer layer, const Expr& x, ValueId w, ValueId r) {
     const ValueId h = WithQuant(
         node, node.Emit(layer.output, {c, first, second}, DType::kS8, shape), layer.result);
     outputs.emplace_back(node, h);
-    if (step + 1 < x.dim(0)) second = ProductOf(node, outputs.back(), state_zero, r, columns);
+    if (step + 1 < x.dim(0)) second = StepProduct(node, outputs.back(), state_zero, r, columns);
   }
   return outputs;
 }
 
 FixedGates GatesOf(const OnnxNode& node) {
   FixedGates gates{node.Floats("first_scales"), node.Floats("second_scales"), {}};
-  for (const int64_t bias : node.ConstantInts(kBias, "biases"))
+  for (const int64_t bias : node.ConstantInts(kLstmBias, "biases"))
     gates.gate_biases.push_back(static_cast<int32_t>(bias));
   return gates;
 }
 
 void ImportIntegerLstm(OnnxNode& node) {
-  Expr x = In(node, kX);
+  Expr x = In(node, kLstmX);
   node.Check(x.rank() == 3 && x.type() == DType::kS8, "input has the shape ", ToString(x.shape()),
              ", expected three dimensions of s8: steps, batch and size");
   const bool batch_first = node.Int("time_major", 0) == 0;
@@ -93,12 +93,12 @@ void ImportIntegerLstm(OnnxNode& node) {
   node.CheckSupported(x.dim(0) >= 1 && x.dim(0) <= kMostSteps, "has ", x.dim(0),
                       " steps, which are unrolled; expected 1 to ", kMostSteps,
                       ": run the model on shorter pieces");
-  Layer layer{node, x.dim(1), In(node, kR).dim(1), GatesOf(node), {}, {}, {}};
+  FixedLayer layer{node, x.dim(1), In(node, kLstmR).dim(1), GatesOf(node), {}, {}, {}};
   const int64_t columns = static_cast<int64_t>(layer.gates.first_scales.size()) * layer.hidden;
   node.Check(static_cast<int64_t>(layer.gates.gate_biases.size()) == columns, "has ",
              layer.gates.gate_biases.size(), " biases, expected ", columns);
-  const ValueId w = WeightsOf(node, kW, {columns, x.dim(2)});
-  const ValueId r = WeightsOf(node, kR, {columns, layer.hidden});
+  const ValueId w = StepWeights(node, kLstmW, {columns, x.dim(2)});
+  const ValueId r = StepWeights(node, kLstmR, {columns, layer.hidden});
   layer.result = ParamsOf(node, "y_scale", "y_zero");
   layer.cell.state_bits = layer.output.state_bits =
       static_cast<int32_t>(node.Int("state_bits", 15));
