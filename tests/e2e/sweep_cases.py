@@ -248,7 +248,7 @@ def batch_norm(c):
 
 
 # --- reductions and pools
-@kind('ReduceSum', 'ReduceMean', 'ReduceMax', 'ReduceMin', 'ReduceL1', 'ReduceL2', 'ReduceSumSquare')
+@kind('ReduceSum', 'ReduceMean', 'ReduceMax', 'ReduceMin', 'ReduceL1')
 def reduction(c):
     shape = c.shape(int(c.r.integers(1, 5)))
     axes = [int(a) for a in c.r.permutation(len(shape))[:int(c.r.integers(1, len(shape) + 1))]]
@@ -345,3 +345,9 @@ def movement(c):
         return c.last(c.name, c.input(shape), c.ints(*[int(t) for t in c.r.integers(2, 4, len(shape))]))
     shape = (1, *(c.pick(1, d) for d in shape[1:]))
     return c.last(c.name, c.input(shape), c.ints(*[d if d > 1 else int(c.r.integers(2, 5)) for d in shape]))
+
+
+# Behind all others, whose numbers stay what they are.
+@kind('ReduceL2', 'ReduceSumSquare')
+def reduction_of_squares(c):
+    reduction(c)

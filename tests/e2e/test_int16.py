@@ -32,10 +32,17 @@ def worst(program, batch, sample, expected, folder):
     return found
 
 
+# Drawn by themselves, and with them the numbers of the others: which ones a steep function meets is what its error depends on.
+SQUARES = ('ReduceL2', 'ReduceSumSquare')
+SETS = {'squares': {name: sweep_cases.KINDS[name] for name in SQUARES},
+        'others': {name: make for name, make in sweep_cases.KINDS.items() if name not in SQUARES}}
+
+
+@pytest.mark.parametrize('kinds', SETS)
 @pytest.mark.parametrize('seed', SEEDS)
-def test_every_operator(seed, tmp_path, report):
+def test_every_operator(seed, kinds, tmp_path, report):
     print('seed', seed)
-    batch, r = sweep_case.batch_of(sweep_cases.KINDS, seed), np.random.default_rng([seed, 99])
+    batch, r = sweep_case.batch_of(SETS[kinds], seed), np.random.default_rng([seed, 99])
     onnx.save(batch.model, tmp_path / 'm.onnx')
     (tmp_path / 'data').mkdir()
     samples = [batch.sample(r) for _ in range(10)]
@@ -51,8 +58,8 @@ def test_every_operator(seed, tmp_path, report):
     for mode in pipeline.INTEGER_MODES:
         pipeline.deploy(tmp_path / 'm.onnx', tmp_path / mode, mode=mode, table=table, extra=('--activation-bits', 16))
         found = worst(tmp_path / mode, batch, samples[0], expected, tmp_path)
-        report(f'16 bits, seed {seed} {mode}: {len(found)} operators, worst {max(found.values()):.1e} of the largest result')
-        assert len(found) > 50
+        report(f'16 bits, seed {seed}, {kinds}, {mode}: {len(found)} operators, worst {max(found.values()):.1e} of the largest result')
+        assert len(found) > 50 or kinds == 'squares' and len(found) > 1
         assert not {key: error for key, error in found.items() if error > BOUND}
 
 
