@@ -103,7 +103,8 @@ void ImportIntegerLstm(OnnxNode& node) {
   layer.cell.state_bits = layer.output.state_bits =
       static_cast<int32_t>(node.Int("state_bits", 15));
   const auto clip = static_cast<int32_t>(node.Int("clip", 0));
-  if (clip > 0) layer.cell.clamp = {-clip, clip};
+  layer.cell.clamp = clip > 0 ? ClampQ{-clip, clip} : ClampQ{-32768, 32767};
+  layer.output.clamp = {-128, 127};
   layer.output.output_scale = node.Float("output_scale", 0);
   const QuantParams result = layer.result;
   Give(Stacked(RunSteps(std::move(layer), x, w, r), batch_first ? 1 : 0));

@@ -111,8 +111,8 @@ struct FixedLstmCell {
                  .buffers = BufferForm::kNone, .element_ns = 6)
 
   int64_t row = 0;
-  int32_t state_bits = 15;
-  ClampQ clamp = {-32768, 32767};
+  int32_t state_bits = 0;
+  ClampQ clamp = {0, 0};
   Tensor dst = 0, src = 0;
   Tensor src2 = kAbsent, src3 = kAbsent;  // without them 0
   Tensor biases = kAbsent, gate_words = kAbsent;
@@ -135,9 +135,9 @@ struct FixedGatedOutput {
                  .buffers = BufferForm::kNone, .element_ns = 4)
 
   int64_t row = 0;
-  int32_t state_bits = 15;
+  int32_t state_bits = 0;
   RequantWords words;
-  ClampQ clamp = {-128, 127};
+  ClampQ clamp = {0, 0};
   Tensor dst = 0, src = 0, src2 = 0;
   Tensor src3 = kAbsent;
   Tensor biases = kAbsent, gate_words = kAbsent;

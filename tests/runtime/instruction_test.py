@@ -27,6 +27,7 @@ DISPATCHED = {
 # Functions with a target attribute, in objects that have others too: a part of their mangled names.
 DISPATCHED_FUNCTIONS = {
     "kernels/generic/elementwise.cc.o": re.compile(r"Avx(?:2|512)"),
+    "kernels/generic/fixed_recurrent.cc.o": re.compile(r"Avx(?:2|512)"),
     "kernels/generic/int16.cc.o": re.compile(r"Avx(?:2|512)"),
     "kernels/generic/int16_finish.cc.o": re.compile(r"Avx(?:2|512)"),
     "kernels/generic/int16_lines.cc.o": re.compile(r"Avx(?:2|512)"),

@@ -218,7 +218,7 @@ class Installed(unittest.TestCase):
         libraries = needed(program, os.environ)
         print(f'static program, integer runtime alone: {program.stat().st_size} bytes, links {" ".join(sorted(libraries))}')
         self.assertLessEqual(libraries, RUNTIME_NEEDS)
-        self.assertLess(program.stat().st_size, 2700000)
+        self.assertLess(program.stat().st_size, 2800000)
         # F32 layers are refused by their name, not run on something else.
         done = subprocess.run([program, self.folder / 'f32.rshift'], input=self.sample, capture_output=True, check=False)
         self.assertEqual(done.returncode, 1)
