@@ -111,11 +111,11 @@ struct FixedLstmCell {
                  .buffers = BufferForm::kNone, .element_ns = 6)
 
   int64_t row = 0;
-  int32_t state_bits = 0;
+  int32_t state_bits = 9;
   ClampQ clamp = {0, 0};
   Tensor dst = 0, src = 0;
   Tensor src2 = kAbsent, src3 = kAbsent;  // without them 0
-  Tensor biases = kAbsent, gate_words = kAbsent;
+  Tensor biases = 0, gate_words = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);
@@ -135,12 +135,12 @@ struct FixedGatedOutput {
                  .buffers = BufferForm::kNone, .element_ns = 4)
 
   int64_t row = 0;
-  int32_t state_bits = 0;
+  int32_t state_bits = 9;
   RequantWords words;
   ClampQ clamp = {0, 0};
   Tensor dst = 0, src = 0, src2 = 0;
   Tensor src3 = kAbsent;
-  Tensor biases = kAbsent, gate_words = kAbsent;
+  Tensor biases = 0, gate_words = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);
