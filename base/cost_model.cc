@@ -15,7 +15,6 @@ constexpr std::array kKeys = {
     CostKey{"conv_macs_per_ns", &M::conv_macs_per_ns},
     CostKey{"depthwise_macs_per_ns", &M::depthwise_macs_per_ns},
     CostKey{"matmul_macs_per_ns", &M::matmul_macs_per_ns},
-    CostKey{"int16_macs_per_ns", &M::int16_macs_per_ns},
     CostKey{"f32_macs_per_ns", &M::f32_macs_per_ns},
     CostKey{"l2_kib", &M::l2_kib},
     CostKey{"l3_kib", &M::l3_kib},
@@ -25,7 +24,6 @@ constexpr std::array kKeys = {
     CostKey{"requant_ns", &M::requant_ns},
     CostKey{"f32_element_ns", &M::f32_element_ns},
     CostKey{"command_ns", &M::command_ns},
-    CostKey{"int16_requant_ns", &M::int16_requant_ns},
 };
 static_assert(sizeof(CostModel) == kKeys.size() * sizeof(double), "a constant without a name");
 

@@ -14,15 +14,13 @@ namespace rshift {
 struct CostModel {
   // Multiply-accumulates per nanosecond: integer by kind, and F32 of any kind.
   double conv_macs_per_ns = 215, depthwise_macs_per_ns = 104, matmul_macs_per_ns = 230;
-  double int16_macs_per_ns = 130;  // of activations of 16 bits
   double f32_macs_per_ns = 51.6;
   // Caches in KiB, and bytes per nanosecond from them and from memory.
   double l2_kib = 1024, l3_kib = 32768;
   double l2_bytes_per_ns = 35.3, l3_bytes_per_ns = 32.5, dram_bytes_per_ns = 11.9;
-  // Nanoseconds: from an accumulator, or other integers, to an output byte; of an F32 element that
-  // is more than moved; of every command.
+  // Nanoseconds: from an accumulator to an output byte; of an F32 element that is more than moved;
+  // of every command.
   double requant_ns = 0.0454, f32_element_ns = 0.446, command_ns = 600;
-  double int16_requant_ns = 0.2;  // as requant_ns, of a command that reads or writes 16 bits
 
   bool operator==(const CostModel&) const = default;
 };

@@ -1,7 +1,6 @@
 #include "runtime/cost.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/checked.h"
 #include "isa/ops/field_list.h"
@@ -9,12 +8,8 @@
 namespace rshift {
 namespace {
 
-// Commands on integers of 16 bits; tools/bench/fit_cost.py tells them by the same end of the name.
-bool IsInt16(Opcode opcode) { return std::string_view(FindOp(opcode)->name).ends_with("_s16"); }
-
 double MacsPerNs(const CostModel& model, Opcode opcode) {
   if (IsFloatCompute(opcode)) return model.f32_macs_per_ns;
-  if (IsInt16(opcode)) return model.int16_macs_per_ns;
   switch (TraitsOf(opcode).macs) {
     case MacForm::kDepthwise:
       return model.depthwise_macs_per_ns;
@@ -122,10 +117,9 @@ std::vector<double> EstimateNanoseconds(const ProgramImage& image, const CostMod
     const double compute = static_cast<double>(work.macs) / MacsPerNs(model, command.opcode);
     const double memory =
         ReadNs(model, work.constants, constants) + ReadNs(model, work.bytes, work.bytes);
-    const double requant = IsInt16(command.opcode) ? model.int16_requant_ns : model.requant_ns;
     const double overhead = command.Get(Field::kFuseWithPrevious) != 0 ? 0 : model.command_ns;
     estimates.push_back(overhead + std::max(compute, memory) +
-                        requant * static_cast<double>(work.requants) +
+                        model.requant_ns * static_cast<double>(work.requants) +
                         model.f32_element_ns * static_cast<double>(work.f32_elements));
   }
   return estimates;

@@ -58,7 +58,7 @@ def test_a_lost_network_is_repaired(calibrated, searched, report):
     report(f'--auto, fashion mobilenet_hostile without equalization: the float class {before:.1f} -> {after:.1f} % of 10,000, '
            f'{found["evaluations"]} evaluations ({found["one_by_one"]} one by one)')
     assert before < 20 and after > 85
-    assert found['divided'] and found['judged'] == 8 and found['evaluations'] <= found['one_by_one'] / 2
+    assert found['divided'] and found['judged'] == 8 and found['evaluations'] < found['one_by_one'] / 2
     assert sum(point['chosen'] for point in found['points']) == 1
     assert re.search(r'^auto: \d+ of \d+ groups in 16 bits, 0 in F32; predicted time 1\.\d\d of that of 8 bits; --weight', said, re.M), said
 
@@ -109,7 +109,7 @@ def test_so_does_that_of_a_search_that_is_soon_at_its_end(calibrated, tmp_path):
 def test_the_quantization_table_is_read(calibrated, searched):
     _, folder = searched
     lines = (folder / 'auto.qtable').read_text().splitlines()
-    assert lines[0].startswith('#') and all(re.fullmatch(r'\S+_[A-Z]\w+ F16', line) for line in lines[1:]) and len(lines) > 15
+    assert lines[0].startswith('#') and all(re.fullmatch(r'\S+_[A-Z]\w+ F16', line) for line in lines[1:]) and len(lines) > 18
     said = json.loads(pipeline.run(*words(calibrated, folder / 'q.rshift', '--scales', folder / 'auto.qtable', '--json')))
     assert said['commands']['integer'] < 8  # F16 stays in F32
 

@@ -332,8 +332,8 @@ def test_diagnose_looks_at_the_tensors_of_the_program_that_there_is(mild, tmp_pa
     for options in ((), ('--calibration', tmp_path / 't.yaml')):
         found = json.loads(pipeline.run('model_tool', 'diagnose', model, '--dataset', data, *options, '--json'))
         tensors = {tensor['tensor']: tensor for tensor in found['tensors']}
-        name = 'a_relu__equalized'
-        assert tensors[name]['max'] > 0 and tensors[name]['alone']['sqnr_db'] > 20, tensors
+        scaled = tensors['a_relu__equalized']
+        assert scaled['max'] > 0 and scaled['alone']['sqnr_db'] > 20, tensors
 
 
 def test_a_configuration_knows_scaled_tensors_by_the_models_names(mild, tmp_path):

@@ -85,20 +85,6 @@ TEST(Cost, F32ElementsAndMovedOnes) {
   EXPECT_DOUBLE_EQ(estimates[1], 1e6 + 80 / 8.0);
 }
 
-TEST(Cost, SixteenBitsHaveConstantsOfTheirOwn) {
-  ProgramBuilder b;
-  const TensorSpec x{DType::kS16, {1, 2, 2, 8}, 0.1f}, y{DType::kS16, {1, 2, 2, 16}, 0.1f};
-  const int32_t in = b.Input(x), middle = b.Arena(y), out = b.Output(y);
-  b.Add(Opcode::kConvS16, middle, in).Set(Field::kGroups, 1);
-  b.Add(Opcode::kRequantizeS16, out, middle);
-  CostModel model = Model();
-  model.int16_macs_per_ns = 0.5;
-  model.int16_requant_ns = 3000;
-  const std::vector<double> estimates = EstimateNanoseconds(b.image, model);
-  EXPECT_DOUBLE_EQ(estimates[0], 1e6 + 64 * 3000 + 512 / 0.5);
-  EXPECT_DOUBLE_EQ(estimates[1], 1e6 + 64 * 3000 + 256 / 8.0);
-}
-
 // max_pool [1, 4, 4, 16] and, in its pass when `fuse_with_previous`, its sum with a second input.
 ProgramBuilder PoolAndAdd(int64_t fuse_with_previous) {
   ProgramBuilder b;

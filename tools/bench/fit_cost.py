@@ -9,7 +9,7 @@ with, or --l2-kib and --l3-kib. A constant that no command of the files depends 
 
 Least squares of relative errors would let a thousand tiny commands outvote the convolutions, least squares of times the
 reverse: the sum of squared log ratios is weighted by the square root of a command's time. Minimized by golden-section
-search, one constant after the other, until nothing moves: the model is piecewise smooth and has fourteen constants.
+search, one constant after the other, until nothing moves: the model is piecewise smooth and has twelve constants.
 """
 
 import argparse
@@ -32,8 +32,6 @@ def rate(cost, command):
     """Multiply-accumulates per nanosecond of a command's kind."""
     if command.endswith('_f32'):
         return cost['f32_macs_per_ns']
-    if command.endswith('_s16'):
-        return cost['int16_macs_per_ns']
     return cost[f'{command if command in ("depthwise", "matmul") else "conv"}_macs_per_ns']
 
 
@@ -43,9 +41,8 @@ def predict(cost, row):
     for part in row['work']:
         memory = (part['constants'] / speed(cost, row['constant_bytes'])
                   + part['bytes'] / speed(cost, part['bytes']))
-        requant = cost['int16_requant_ns' if part['command'].endswith('_s16') else 'requant_ns']
         total += (max(part['macs'] / rate(cost, part['command']), memory)
-                  + part['requants'] * requant + part['f32_elements'] * cost['f32_element_ns'])
+                  + part['requants'] * cost['requant_ns'] + part['f32_elements'] * cost['f32_element_ns'])
     return total
 
 
