@@ -26,13 +26,41 @@ function(rshift_add_library name)
   endif()
 endfunction()
 
-# rshift_add_test(name SOURCES a_test.cc DEPS lib...): one GoogleTest program, one CTest entry.
+# What all tests are compiled and linked with. Their own code is compiled faster at -O1, and runs as fast: the time goes
+# in the libraries that they test. lld needs a fifth of the time of GNU ld, for hundreds of programs.
+find_program(RSHIFT_LLD ld.lld)
+function(rshift_add_test_options name)
+  target_link_libraries(${name} PRIVATE rshift_warnings GTest::gtest GTest::gmock OpenMP::OpenMP_CXX)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(RSHIFT_PRECOMPILED_TEST_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${name} PRIVATE -fpch-preprocess)  # without it ccache stores nothing
+  endif()
+  if(RSHIFT_LLD AND NOT CMAKE_CROSSCOMPILING)
+    target_link_options(${name} PRIVATE -fuse-ld=lld)
+  endif()
+endfunction()
+
+# GoogleTest's headers and the standard library's, parsed once for all tests (RSHIFT_PRECOMPILED_TEST_HEADERS, presets release
+# and asan). A test includes what it uses all the same: other presets compile it without.
+function(rshift_precompile_test_headers)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cc CONTENT "")
+  add_library(rshift_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cc)
+  rshift_add_test_options(rshift_test_headers)
+  target_precompile_headers(rshift_test_headers PRIVATE <gtest/gtest.h> <gmock/gmock.h> <algorithm> <array> <cmath>
+    <cstdint> <functional> <map> <memory> <numeric> <optional> <random> <span> <string> <string_view> <vector>)
+endfunction()
+
+# rshift_add_test(name SOURCES a_test.cc DEPS lib...): one GoogleTest program, one CTest entry. A source with compile options
+# of its own needs SKIP_PRECOMPILE_HEADERS.
 function(rshift_add_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${ARG_DEPS} rshift_warnings GTest::gtest GTest::gmock
-                                        GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest_main)
+  rshift_add_test_options(${name})
+  if(TARGET rshift_test_headers)
+    target_precompile_headers(${name} REUSE_FROM rshift_test_headers)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "RSHIFT_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
                                           TIMEOUT 600)

@@ -151,6 +151,20 @@ uint64_t RequantBuffers(const View& view) {
                        Product({kernel, kRowsOfTaps, 8}));
 }
 
+// Of a product of bytes with 16-bit results (steps/conv_int16_bytes.cc): those of one of 8 bits,
+// and the weights, packed.
+uint64_t BytesToInt16Buffers(const View& view) {
+  constexpr uint64_t kPanel = 16, kTogether = 4;  // channels of a panel, and of a word
+  const bool conv = view.command.opcode == Opcode::kConvS16;
+  const auto of = [&](Field f) { return conv ? view.Get(f) : 1; };
+  const uint64_t groups = std::max<uint64_t>(of(Field::kGroups), 1);
+  const uint64_t inputs = view.Channels(Field::kSrc) / groups + kTogether;
+  const uint64_t outputs = view.Channels(Field::kDst) / groups + kPanel;
+  const uint64_t weights =
+      Product({groups, outputs, of(Field::kKernelH), of(Field::kKernelW), inputs});
+  return SaturatingAdd(RequantBuffers(view), SaturatingAdd(weights, 256));
+}
+
 // A smaller constant, spread out over the part of dst after which it begins anew.
 uint64_t BroadcastBuffers(const View& view) {
   const Shape& dst = view.Record(Field::kDst).shape;
@@ -183,7 +197,8 @@ uint64_t Buffers(const View& view) {
       return kShuffle;
     case BufferForm::kWeights:  // at least
       if (view.command.opcode == Opcode::kConvS16 || view.command.opcode == Opcode::kMatMulS16)
-        return Int16Buffers(view);
+        return view.Record(Field::kSrc).dtype == DType::kS16 ? Int16Buffers(view)
+                                                             : BytesToInt16Buffers(view);
       return Product({view.Count(Field::kWeights), 4});
     case BufferForm::kSrc2:
       return Product({view.Count(Field::kSrc2), 4});

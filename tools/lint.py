@@ -20,7 +20,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PRODUCT = ('base', 'isa', 'yaml', 'target', 'graph', 'preprocess', 'calibrate', 'quantize', 'interop', 'codegen', 'runtime', 'pipeline', 'rshift', 'python', 'tools', 'examples')
-GCC_FLAGS = ('-fno-tree-loop-distribute-patterns', '-fno-schedule-insns')
+GCC_FLAGS = ('-fno-tree-loop-distribute-patterns', '-fno-schedule-insns', '-fpch-preprocess', '-Winvalid-pch')
 FINDING = re.compile(r'^\S+:\d+:\d+: (?:warning|error): |^error: ', re.M)
 
 
@@ -65,6 +65,7 @@ def without_gcc_flags(commands):
     text = commands.read_text()
     for flag in GCC_FLAGS:
         text = text.replace(f' {flag} ', ' ')
+    text = re.sub(r' -include \S+/cmake_pch\.hxx ', ' ', text)  # precompiled by g++
     (folder / 'compile_commands.json').write_text(text)
     return folder
 
