@@ -85,6 +85,7 @@ OutputResult CompareOutput(const OutputValues& a, const OutputValues& b) {
   OutputResult result;
   result.name = b.name;
   result.floating = b.dtype == DType::kF32;
+  result.scores = b.scores;
   SimilaritySum sum;
   ChannelErrorSum channels(ChannelViews(Layout::kPlain, b.shape));
   const auto classes = static_cast<size_t>(Classes(b));
@@ -128,8 +129,10 @@ std::vector<ComparedTensor> ComparedTensors(const Program& program) {
     for (const FieldSpec& field : FindOp(command.opcode)->fields) {
       const bool read = field.kind == FieldKind::kTensorIn;
       if (!read || image.tensors[command.Tensor(field.field)].dtype != DType::kF32) continue;
-      outputs.push_back({Cat(node, ": ", field.field == Field::kSrc ? "input 0" : "input 1"),
-                         command.Tensor(field.field), static_cast<int>(c)});
+      const bool second = field.field != Field::kSrc;
+      outputs.push_back({Cat(node, ": ", second ? "input 1" : "input 0"),
+                         command.Tensor(field.field), static_cast<int>(c),
+                         second && command.opcode == Opcode::kNonMaxSuppression});
     }
   }
   return outputs.empty() ? all : outputs;
@@ -142,7 +145,7 @@ std::vector<OutputValues> EmptyValues(const Program& program,
     const TensorRecord& record = program.image().tensors[one.tensor];
     const bool measures = record.quantized || SizeOf(record.dtype) == 2;
     const DType dtype = measures ? DType::kF32 : record.dtype;
-    values.push_back({one.name, dtype, OnnxShape(record), {}});
+    values.push_back({one.name, dtype, OnnxShape(record), {}, 0, one.scores});
   }
   return values;
 }
@@ -210,7 +213,7 @@ double Quality(const std::vector<OutputResult>& outputs) {
     if (output.within_step && told) continue;
     const double db = output.similarity.sqnr_db;
     quality = std::min(quality, std::isnan(db) ? -200 : db);
-    if (!output.classes) quality = std::min(quality, output.channels.median_db);
+    if (!output.classes && !output.scores) quality = std::min(quality, output.channels.median_db);
   }
   return quality;
 }

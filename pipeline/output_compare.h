@@ -22,6 +22,7 @@ struct OutputValues {
   std::vector<std::vector<float>> samples;  // one per sample
   // The largest magnitude that the function which makes it gives, whatever the data; 0: not known.
   float bound = 0;
+  bool scores = false;  // ComparedTensor's
 };
 
 // A tensor by which programs are compared: an output, read after the run (command -1). Where the
@@ -31,6 +32,8 @@ struct ComparedTensor {
   std::string name;
   int32_t tensor = 0;
   int command = -1;
+  // Scores that NonMaxSuppression reads: of a class that no picture shows they are next to nothing.
+  bool scores = false;
 };
 std::vector<ComparedTensor> ComparedTensors(const Program& program);
 // One for each, without samples.
@@ -60,6 +63,7 @@ struct OutputResult {
   int64_t rows_wrong() const { return rows - rows_agree - rows_tied; }
   // The integer program gives one and the same number everywhere, the float program does not.
   bool constant = false;
+  bool scores = false;  // ComparedTensor's: channels without an object do not count
   // No number is further than bound / 127, a step of 8 bits, from the float program's, though all
   // of them may be so small (no object on the pictures) that their SQNR says nothing.
   bool within_step = false;
@@ -76,8 +80,9 @@ inline constexpr double kNothingLostDb = 200;
 // Whether the samples say what any of the outputs is worth.
 bool IsTold(const std::vector<OutputResult>& outputs);
 // What the outputs are worth, in dB: the lowest, of every output's SQNR and, unless it is one
-// number for each class, of its channels' median. Integers count by the share that is equal; what
-// is within a step does not count, unless there is no other and it is untold.
+// number for each class or the scores of boxes, of its channels' median. Integers count by the
+// share that is equal; what is within a step does not count, unless there is no other and it is
+// untold.
 double Quality(const std::vector<OutputResult>& outputs);
 
 }  // namespace rshift

@@ -40,7 +40,7 @@ std::string OutputText(const OutputResult& output) {
   if (output.classes) {
     out += Cat(", the same class ", output.rows_agree, " of ", output.rows, " times");
     if (output.rows_tied > 0) out += Cat(" (almost tied ", output.rows_tied, ")");
-  } else if (output.channels.channels > 1) {
+  } else if (output.channels.channels > 1 && !output.scores) {
     out += ", channels' median " + Decibels(output.channels.median_db) + " dB";
   }
   if (output.untold())

@@ -56,6 +56,10 @@ TEST(VerdictTest, SmallChannelsOfAMapCountButNotSmallClasses) {
   // Two maps of two pixels; the second is 1000 times smaller and lost.
   const OutputValues map = Output({1, 2, 1, 2}, {{1000, 900, 1, 2}});
   EXPECT_EQ(GradeOf(Output({1, 2, 1, 2}, {{1000, 900, 0, 0}}), map), Grade::kBad);
+  // Scores of boxes: of a class that no picture shows they may vanish.
+  OutputValues scores = map;
+  scores.scores = true;
+  EXPECT_EQ(GradeOf(Output({1, 2, 1, 2}, {{1000, 900, 0, 0}}), scores), Grade::kGood);
   // Probabilities: the small ones may vanish.
   EXPECT_EQ(GradeOf(Output({1, 3}, {{1, 0, 0}}), Output({1, 3}, {{1, 1e-4f, 1e-5f}})),
             Grade::kGood);
