@@ -8,7 +8,7 @@ namespace rshift {
 
 // Bumped when the list or its order changes: a calibration table names the version it was made
 // with.
-inline constexpr int kPassListVersion = 4;
+inline constexpr int kPassListVersion = 5;
 
 Graph RemoveIdentity(
     Graph graph);  // Identity, Dropout, Cast to the same type, Reshape/Transpose that do nothing

@@ -76,6 +76,10 @@ bool RecognizeLayerNorm(Graph& graph, Matcher& matcher, size_t index);
 // As RecognizeLayerNorm(), of graph/passes/softmax.cc.
 bool RecognizeSoftmax(Graph& graph, Matcher& matcher, size_t index);
 bool RecognizeLogSoftmax(Graph& graph, Matcher& matcher, size_t index);
+// Where(IsNaN(y), 0, y) of a Softmax y that has no row of minus infinities becomes the Softmax;
+// what adds zeros in front of a Softmax goes.
+bool DropSoftmaxGuard(Graph& graph, Matcher& matcher, size_t index);
+bool DropEmptyMask(Graph& graph, Matcher& matcher, size_t index);
 
 }  // namespace rshift
 

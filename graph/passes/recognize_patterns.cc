@@ -9,7 +9,9 @@ Graph RecognizePatterns(Graph graph) {
   Matcher norms(graph);
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     if (RecognizeLayerNorm(graph, norms, i) || RecognizeSoftmax(graph, norms, i)) continue;
-    RecognizeLogSoftmax(graph, norms, i);
+    if (RecognizeLogSoftmax(graph, norms, i)) continue;
+    DropSoftmaxGuard(graph, norms, i);
+    DropEmptyMask(graph, norms, i);
   }
   return Tidy(std::move(graph));
 }

@@ -256,6 +256,42 @@ TEST(Patterns, ASoftmaxThatSomethingElseReadsStaysBesideItsLogarithm) {
                 "Clip Softmax LogSoftmax");
 }
 
+// PyTorch's attention with a mask: Where(IsNaN(y), 0, y) of a Softmax y. Results are compared with
+// ONNX Runtime's by tests/e2e/test_attention_masks.py.
+ValueId WriteGuard(Net& net, ValueId shares) {
+  const Shape shape = net.ShapeOf(shares);
+  const ValueId same =
+      net.Add(Binary{BinaryOp::kEqual, {}}, {shares, shares}, shape, "", DType::kBool);
+  const ValueId empty = net.Add(Unary{UnaryOp::kNot}, {same}, shape, "", DType::kBool);
+  return net.Add(Where{}, {empty, net.Scalar(0.0f), shares}, shape);
+}
+
+TEST(Patterns, GuardsOfSoftmaxWithoutEmptyRowsGo) {
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  const std::vector<float> causal{0, kNever, kNever, 0, 0, kNever, 0, 0, 0};
+  const std::vector<float> empty{0, kNever, kNever, kNever, kNever, kNever, 0, 0, 0};
+  for (const auto& [mask, axis, ops] : {std::tuple{causal, 2, "MatMul Add Softmax"},
+                                        {causal, 1, "MatMul Add Softmax"},
+                                        {empty, 2, "MatMul Add Softmax Equal Not Where"},
+                                        {empty, 1, "MatMul Add Softmax"},
+                                        {std::vector<float>(9, 0.0f), 2, "MatMul Softmax"}}) {
+    Net net;
+    const ValueId scores =
+        net.Add(MatMul{}, {net.Input("x", {2, 3, 4}), net.Random({4, 3})}, {2, 3, 3});
+    const ValueId masked = net.Bin(BinaryOp::kAdd, net.Floats({3, 3}, mask), scores);
+    const Graph after =
+        RecognizePatterns(net.Done({WriteGuard(net, net.Like(Softmax{.axis = axis}, {masked}))}));
+    EXPECT_EQ(Ops(after), ops) << DumpGraph(after);
+    EXPECT_EQ(DumpGraph(RecognizePatterns(after)), DumpGraph(after));
+  }
+}
+
+TEST(Patterns, TheGuardOfASoftmaxOfAnInputStays) {
+  Net net;
+  const ValueId shares = net.Like(Softmax{.axis = 2}, {net.Input("x", {2, 3, 4})});
+  EXPECT_EQ(Ops(RecognizePatterns(net.Done({WriteGuard(net, shares)}))), "Softmax Equal Not Where");
+}
+
 // Sums over another dimension than the maximum: the difference stays, the quotient is a Softmax.
 TEST(Patterns, AMaximumOverAnotherDimensionStays) {
   Net net;
