@@ -184,7 +184,9 @@ void ImportResize(OnnxNode& node) {
   const bool antialias = node.Int("antialias", 0) != 0 && down && op.mode != ResizeMode::kNearest;
   const bool crops =
       node.String("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
-  if (antialias || crops) return ImportMatrixResize(node, antialias);
+  // Products of constants are folded: the table of positions of a vision transformer.
+  const bool constant = !bytes && node.At(node.Input(0)).is_constant();
+  if (antialias || crops || constant) return ImportMatrixResize(node, antialias);
   ReadCoordinates(node, op);
   op.cubic_a = node.Float("cubic_coeff_a", -0.75f);
   op.exclude_outside = node.Int("exclude_outside", 0) != 0;
