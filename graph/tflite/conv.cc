@@ -98,7 +98,7 @@ void GiveTransposedConv(OpWriter& op, const TransposedConv& conv) {
 // Inputs: the shape of the result, weights, x, bias.
 void TranslateTransposeConv(OpWriter& op) {
   const auto& options = Needed(op, op.Options<TransposeConvOptions>());
-  const std::vector<int64_t> size = op.Ints(0, "sizes of the result");
+  const std::vector<int64_t> size = op.Ints(0, "sizes of the result", 1);
   op.Check(size.size() == 4, "gives its result ", size.size(), " dimensions, expected 4");
   GiveTransposedConv(op, {.x = 2,
                           .weights = 1,

@@ -1,10 +1,13 @@
 #include "graph/tflite/file.h"
 
+#include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
 #include "base/error.h"
 #include "graph/onnx/tensor.h"
+#include "graph/tflite/loop.h"
 
 namespace rshift::tflite {
 namespace {
@@ -12,6 +15,7 @@ namespace {
 constexpr uint32_t kVersion = 3;
 constexpr int kMostDepth = 16;
 constexpr size_t kMostExpanded = 2'000'000;
+constexpr int kUnknown = -2;  // -1: an input that is left out
 // Older files name operators below this in a field of one byte.
 constexpr int kPlaceholder = BuiltinOperator_PLACEHOLDER_FOR_GREATER_OP_CODES;
 
@@ -111,16 +115,42 @@ File::File(std::span<const uint8_t> bytes) : bytes_(bytes) {
   AddCalls(graph(), own, 0);
 }
 
-void File::AddCalls(const SubGraph& graph, const std::vector<int>& tensors, int depth) {
+void File::AddCalls(const SubGraph& graph, std::vector<int> tensors, int depth) {
   const auto here = [&](const flatbuffers::Vector<int32_t>* list) {
     std::vector<int> indices = Indices(list);
     for (int& i : indices) i = i < 0 ? i : tensors[static_cast<size_t>(i)];
     return indices;
   };
+  const std::vector<int> leave = Indices(graph.outputs());
   for (const Operator* op : *graph.operators()) {
     Call call{op, here(op->inputs()), here(op->outputs()), here(op->intermediates())};
     if (CodeOf(*op) == BuiltinOperator_STABLEHLO_COMPOSITE && AddComposite(call, depth)) continue;
+    if (CodeOf(*op) == BuiltinOperator_WHILE) {
+      const std::vector<int> made = Indices(op->outputs());
+      std::vector<bool> renamed;
+      for (const int i : made)
+        renamed.push_back(std::find(leave.begin(), leave.end(), i) == leave.end());
+      std::vector<int> results;
+      if (AddLoop(call, renamed, depth, &results)) {
+        for (size_t i = 0; i < made.size(); ++i) tensors[static_cast<size_t>(made[i])] = results[i];
+        continue;
+      }
+    }
     calls_.push_back(std::move(call));
+  }
+}
+
+void File::CountExpanded(const SubGraph& graph, size_t runs) {
+  expanded_ += (graph.tensors()->size() + graph.operators()->size()) * runs;
+  RSHIFT_REQUIRE(expanded_ <= kMostExpanded, ErrorCode::kUnsupported, "has more than ",
+                 kMostExpanded, " tensors and operators in subgraphs, counted at each call");
+}
+
+void File::AddTensors(const SubGraph& graph, std::vector<int>* tensors) {
+  for (size_t i = 0; i < tensors->size(); ++i) {
+    if ((*tensors)[i] != kUnknown) continue;
+    (*tensors)[i] = static_cast<int>(tensors_.size());
+    tensors_.push_back(graph.tensors()->Get(static_cast<uint32_t>(i)));
   }
 }
 
@@ -128,16 +158,13 @@ bool File::AddComposite(const Call& call, int depth) {
   const auto* options = call.op->builtin_options_2_as<StableHLOCompositeOptions>();
   Require(options != nullptr, "a STABLEHLO_COMPOSITE has no options");
   const SubGraph& graph = CheckedSubgraph(options->decomposition_subgraph_index());
-  expanded_ += graph.tensors()->size() + graph.operators()->size();
-  RSHIFT_REQUIRE(expanded_ <= kMostExpanded, ErrorCode::kUnsupported, "has more than ",
-                 kMostExpanded, " tensors and operators in subgraphs, counted at each call");
+  CountExpanded(graph, 1);
   Require(depth < kMostDepth, "subgraph ", options->decomposition_subgraph_index(),
           " is called within itself, or calls are more than ", kMostDepth, " deep");
   const std::vector<int> inputs = Indices(graph.inputs()), outputs = Indices(graph.outputs());
   Require(inputs.size() == call.inputs.size() && outputs.size() == call.outputs.size(),
           "a STABLEHLO_COMPOSITE has ", call.inputs.size(), " inputs and ", call.outputs.size(),
           " outputs, its subgraph ", inputs.size(), " and ", outputs.size());
-  constexpr int kUnknown = -2;  // -1: an input that is left out
   std::vector<int> tensors(graph.tensors()->size(), kUnknown);
   for (size_t i = 0; i < inputs.size(); ++i)
     tensors[static_cast<size_t>(inputs[i])] = call.inputs[i];
@@ -154,12 +181,63 @@ bool File::AddComposite(const Call& call, int depth) {
     if (tensor != kUnknown || !made[static_cast<size_t>(outputs[i])]) return false;
     tensor = call.outputs[i];
   }
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (tensors[i] != kUnknown) continue;
-    tensors[i] = static_cast<int>(tensors_.size());
-    tensors_.push_back(graph.tensors()->Get(static_cast<uint32_t>(i)));
-  }
+  AddTensors(graph, &tensors);
   AddCalls(graph, tensors, depth + 1);
+  return true;
+}
+
+bool File::AddLoop(const Call& call, const std::vector<bool>& renamed, int depth,
+                   std::vector<int>* results) {
+  const auto* options = call.op->builtin_options_as<WhileOptions>();
+  Require(options != nullptr, "a WHILE has no options");
+  const SubGraph& condition = CheckedSubgraph(options->cond_subgraph_index());
+  const SubGraph& body = CheckedSubgraph(options->body_subgraph_index());
+  const std::vector<int> inputs = Indices(body.inputs()), outputs = Indices(body.outputs());
+  const size_t count = call.inputs.size();
+  Require(inputs.size() == count && outputs.size() == count && call.outputs.size() == count &&
+              condition.inputs()->size() == count && condition.outputs()->size() == 1,
+          "a WHILE has ", count, " inputs, its subgraphs ", inputs.size(), " and ",
+          condition.inputs()->size());
+  Require(depth < kMostDepth, "calls are more than ", kMostDepth, " deep");
+  std::vector<bool> made(body.tensors()->size(), false);
+  for (const Operator* op : *body.operators()) {
+    if (IsVariableOperator(CodeOf(*op))) return false;
+    for (const int i : Indices(op->outputs())) made[static_cast<size_t>(i)] = true;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Require(!made[static_cast<size_t>(inputs[i])], "a WHILE's body makes what it reads");
+    if (call.inputs[i] < 0) return false;
+    const Tensor& held = *body.tensors()->Get(static_cast<uint32_t>(inputs[i]));
+    const Tensor& next = *body.tensors()->Get(static_cast<uint32_t>(outputs[i]));
+    if (!HoldAlike(held, next) || !HoldAlike(held, tensor(call.inputs[i])) ||
+        !HoldAlike(held, tensor(call.outputs[i])))
+      return false;
+    const bool first = std::find(outputs.begin(), outputs.begin() + static_cast<int64_t>(i),
+                                 outputs[i]) == outputs.begin() + static_cast<int64_t>(i);
+    if (!renamed[i] && (!first || !made[static_cast<size_t>(outputs[i])])) return false;
+  }
+  const std::optional<int> runs = CountRuns(*this, condition, body, call.inputs);
+  if (!runs || (*runs == 0 && !std::all_of(renamed.begin(), renamed.end(), std::identity())))
+    return false;
+  CountExpanded(body, static_cast<size_t>(*runs));
+  // Constants are the same in all runs.
+  std::vector<int> shared(made.size(), kUnknown);
+  for (size_t i = 0; i < made.size(); ++i) shared[i] = made[i] ? 0 : kUnknown;
+  for (const int i : inputs) shared[static_cast<size_t>(i)] = 0;
+  AddTensors(body, &shared);
+  *results = call.inputs;
+  for (int run = 0; run < *runs; ++run) {
+    std::vector<int> tensors = shared;
+    for (size_t i = 0; i < made.size(); ++i) tensors[i] = made[i] ? kUnknown : tensors[i];
+    for (size_t i = 0; i < count; ++i) tensors[static_cast<size_t>(inputs[i])] = (*results)[i];
+    for (size_t i = 0; i < count && run + 1 == *runs; ++i) {
+      int& last = tensors[static_cast<size_t>(outputs[i])];
+      if (last == kUnknown) last = call.outputs[i];
+    }
+    AddTensors(body, &tensors);
+    AddCalls(body, tensors, depth + 1);
+    for (size_t i = 0; i < count; ++i) (*results)[i] = tensors[static_cast<size_t>(outputs[i])];
+  }
   return true;
 }
 

@@ -19,10 +19,11 @@ struct Call {
 };
 
 // The network: subgraph 0, in which operators that stand for a subgraph (STABLEHLO_COMPOSITE)
-// are replaced by that one's. Its inputs and outputs are the tensors of whoever calls it; its other
-// tensors have indices behind those of subgraph 0, new ones for each call. What the rest of the
-// importer may rely on: tables and their lists are there, indices of tensors, buffers and operator
-// codes are in range, shapes hold no negative dimension.
+// are replaced by that one's, and a WHILE by its body as often as it runs (loop.h). Its inputs and
+// outputs are the tensors of whoever calls it; its other tensors have indices behind those of
+// subgraph 0, new ones for each call. What the rest of the importer may rely on: tables and their
+// lists are there, indices of tensors, buffers and operator codes are in range, shapes hold no
+// negative dimension.
 class File {
  public:
   // Throws kInvalidInput for anything that is not a whole model, kUnsupported for another version
@@ -44,9 +45,16 @@ class File {
 
  private:
   // Tensor i of `graph` is `tensors`[i] here. `depth`: how many call it.
-  void AddCalls(const SubGraph& graph, const std::vector<int>& tensors, int depth);
+  void AddCalls(const SubGraph& graph, std::vector<int> tensors, int depth);
   // Whether the operator stands for a subgraph; then it is added.
   bool AddComposite(const Call& call, int depth);
+  // Whether a WHILE runs as often in any case; then its runs are added. `results`: its outputs,
+  // those of which `renamed` is not true under the names that the call gives them.
+  bool AddLoop(const Call& call, const std::vector<bool>& renamed, int depth,
+               std::vector<int>* results);
+  void CountExpanded(const SubGraph& graph, size_t runs);
+  // New tensors in place of those that `tensors` does not know.
+  void AddTensors(const SubGraph& graph, std::vector<int>* tensors);
 
   std::span<const uint8_t> bytes_;
   const Model* model_ = nullptr;

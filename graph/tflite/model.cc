@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph/tflite/constants.h"
+#include "graph/tflite/known_values.h"
 #include "graph/tflite/table.h"
 #include "graph/tflite/tensor_types.h"
 #include "graph/tflite/variables.h"
@@ -116,7 +117,12 @@ void TranslateOperator(const Call& call, Translation& t) {
   if (IsVariableOperator(t.file.CodeOf(*call.op))) return TranslateVariable(*call.op, t);
   const Translate translate = FindTranslate(t.file, *call.op);
   if (translate == nullptr) {
-    Refuse(call, "TensorFlow Lite operator is not supported", t);
+    const bool loops = t.file.CodeOf(*call.op) == BuiltinOperator_WHILE;
+    Refuse(call,
+           loops ? "constants do not say how often it runs, or what it keeps changes its type; "
+                   "loops of a fixed number of runs are unrolled"
+                 : "TensorFlow Lite operator is not supported",
+           t);
   } else if (ReadsComplexUnawares(call, t.file)) {
     Refuse(call, "reads complex numbers; COMPLEX_ABS, REAL, IMAG, CAST and SQUEEZE may", t);
   } else {
@@ -133,6 +139,7 @@ void TranslateOperator(const Call& call, Translation& t) {
     }
   }
   for (const int i : call.outputs) t.computed[i] = true;
+  NoteKnownValues(call, t);
 }
 
 }  // namespace
@@ -151,6 +158,7 @@ onnx::ModelProto TranslateTflite(std::span<const uint8_t> bytes, bool open) {
   model.add_opset_import()->set_version(kOpset);
   onnx::GraphProto& graph = *model.mutable_graph();
   Translation t{file, graph, UniqueNames("_", 1)};
+  t.opens = open;
   const auto count = static_cast<size_t>(file.TensorCount());
   t.computed.resize(count);
   t.stored.resize(count);

@@ -81,9 +81,7 @@ void TranslateMirrorPad(OpWriter& op) {
   op.GiveReal(x);
 }
 
-void TranslateTile(OpWriter& op) {
-  op.GiveMoved(op.Emit("Tile", {op.Moved(0), op.IntList(op.Ints(1, "repeats"))}));
-}
+void TranslateTile(OpWriter& op) { op.GiveMoved(op.Emit("Tile", {op.Moved(0), op.List(1)})); }
 
 void TranslateBroadcastTo(OpWriter& op) {
   op.GiveMoved(op.Emit("Expand", {op.Moved(0), op.List(1)}));

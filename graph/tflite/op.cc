@@ -189,6 +189,14 @@ std::string OpWriter::Float(float element) {
   return name;
 }
 
+std::string OpWriter::FloatList(const std::vector<float>& elements) {
+  std::string name = Fresh("list");
+  TensorProto& proto =
+      AddInitializer(name, TensorProto::FLOAT, {static_cast<int64_t>(elements.size())});
+  for (const float element : elements) proto.add_float_data(element);
+  return name;
+}
+
 std::string OpWriter::Transposed(const std::string& x, const std::vector<int64_t>& order) {
   return Emit("Transpose", {x}, {{"perm", order}});
 }

@@ -25,6 +25,8 @@ using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>
                                std::vector<float>, std::vector<std::string>>;
 using OpAttributes = std::vector<std::pair<const char*, Attribute>>;
 using Names = std::vector<std::string>;
+// Elements of a list of integers; none for one that is known only when its dimension is bound.
+using KnownInts = std::vector<std::optional<int64_t>>;
 
 // A variable of the file, which keeps its contents between runs (variables.h).
 struct Variable {
@@ -47,7 +49,9 @@ struct Translation {
   std::map<int, std::string> reals = {};  // quantized tensors: their dequantized values
   std::vector<Variable> variables = {};
   std::map<int, size_t> handles = {};  // which of them a tensor stands for
-  std::string begins_with_zeros = {};  // the first layer whose state lasts one run; "" for none
+  bool opens = false;  // --input-shape binds the dimensions that the file leaves open
+  std::map<int, KnownInts> known = {};  // computed lists of integers (known_values.h)
+  std::string begins_with_zeros = {};   // the first layer whose state lasts one run; "" for none
 };
 
 class OpWriter {
@@ -91,8 +95,11 @@ class OpWriter {
   std::string Real(int i);
   // Real of an s32 or s64 bias, which counts in units of the product of two other inputs' scales.
   std::string Bias(int i, int x, int w);
-  // Elements of a constant list of integers; `role` ("axes") is for the message.
-  std::vector<int64_t> Ints(int i, const char* role) const;
+  // Elements of a list of integers that is constant, or follows from fixed sizes; `role` ("axes")
+  // is for the message. The first `unread` elements may be open; they are 0 then.
+  std::vector<int64_t> Ints(int i, const char* role, size_t unread = 0) const;
+  // Whether Ints gives all of them.
+  bool Knows(int i) const;
   // The only one of them.
   int64_t Int(int i, const char* role) const;
   // The only element of a constant of floats.
@@ -112,6 +119,7 @@ class OpWriter {
   std::string IntList(const std::vector<int64_t>& elements);
   std::string Scalar(int64_t element);
   std::string Float(float element);
+  std::string FloatList(const std::vector<float>& elements);
   std::string Transposed(const std::string& x, const std::vector<int64_t>& order);
   std::string ToChannelsFirst(const std::string& x) { return Transposed(x, {0, 3, 1, 2}); }
   std::string ToChannelsLast(const std::string& x) { return Transposed(x, {0, 2, 3, 1}); }
@@ -154,6 +162,8 @@ class OpWriter {
   onnx::TensorProto& AddInitializer(const std::string& name, int type, const Shape& shape);
   std::string QuantizedAs(const Tensor& tensor, const std::string& x, bool shifts_operands);
   void GiveQuantized(const std::string& x, int i, bool shifts_operands);
+  // Throws where a constant list of integers has another type or size than a file may have.
+  void CheckIntegers(int i, const std::string& what) const;
   std::string AddScales(const std::vector<float>& scales);
   std::string AddZeros(const Tensor& tensor, size_t count);
   std::string Dequantized(int tensor);

@@ -1,7 +1,9 @@
 // What an OpWriter reads: inputs, constant ones' elements, options, subgraphs.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "graph/tflite/known_values.h"
 #include "graph/tflite/op.h"
 #include "graph/tflite/tensor_types.h"
 
@@ -21,28 +23,37 @@ bool OpWriter::IsFloat(int i) const {
   return type == TensorType_FLOAT32 || type == TensorType_FLOAT16 || IsQuantized(In(i));
 }
 
-std::vector<int64_t> OpWriter::Ints(int i, const char* role) const {
+void OpWriter::CheckIntegers(int i, const std::string& what) const {
   const Tensor& tensor = In(i);
-  CheckSupported(IsConstant(i), role, " ", Quoted(NameOf(tensor)),
-                 " are computed by the model, expected a constant; shapes must be static");
-  const std::span<const uint8_t> data = state_.file.DataOf(tensor);
   const bool wide = tensor.type() == TensorType_INT64;
-  Check(wide || tensor.type() == TensorType_INT32, role, " ", Quoted(NameOf(tensor)), " have type ",
+  Check(wide || tensor.type() == TensorType_INT32, what, " have type ",
         EnumNameTensorType(tensor.type()), ", expected INT32 or INT64");
-  const size_t size = wide ? 8 : 4, count = static_cast<size_t>(NumElements(ShapeOf(tensor)));
-  Check(data.size() == count * size, role, " ", Quoted(NameOf(tensor)), " have ", data.size(),
-        " bytes, expected ", count * size, "; the file is damaged");
-  std::vector<int64_t> elements(count);
-  for (size_t k = 0; k < count; ++k) {
-    int32_t narrow = 0;
-    if (wide) {
-      std::memcpy(&elements[k], data.data() + k * 8, 8);
-    } else {
-      std::memcpy(&narrow, data.data() + k * 4, 4);
-      elements[k] = narrow;
-    }
+  const size_t size = (wide ? 8 : 4) * static_cast<size_t>(NumElements(ShapeOf(tensor)));
+  const size_t stored = state_.file.DataOf(tensor).size();
+  Check(stored == size, what, " have ", stored, " bytes, expected ", size, "; the file is damaged");
+}
+
+std::vector<int64_t> OpWriter::Ints(int i, const char* role, size_t unread) const {
+  const Tensor& tensor = In(i);
+  const std::string what = Cat(role, " ", Quoted(NameOf(tensor)));
+  if (IsConstant(i)) CheckIntegers(i, what);
+  const std::optional<KnownInts> known = KnownValues(state_, inputs_[i]);
+  CheckSupported(known.has_value(), what, " are computed from what the network reads, expected ",
+                 "constants, or what follows from the sizes of tensors");
+  std::vector<int64_t> elements;
+  for (const std::optional<int64_t>& element : *known) {
+    CheckSupported(element || elements.size() < unread, what,
+                   " depend on dimensions that the file ",
+                   "leaves open; fix these when it is converted (input_signature)");
+    elements.push_back(element.value_or(0));
   }
   return elements;
+}
+
+bool OpWriter::Knows(int i) const {
+  const std::optional<KnownInts> known = KnownValues(state_, inputs_[i]);
+  return IsConstant(i) ||
+         (known && std::all_of(known->begin(), known->end(), [](auto e) { return e.has_value(); }));
 }
 
 std::span<const uint8_t> OpWriter::CustomBytes() const {

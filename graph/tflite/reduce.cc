@@ -85,6 +85,20 @@ void TranslateTopK(OpWriter& op) {
   op.GiveStored(op.Emit("Cast", {y[1]}, {{"to", to}}), 1);
 }
 
+// How many of the boundaries, which rise, are not above x.
+void TranslateBucketize(OpWriter& op) {
+  const auto* options = op.Options<BucketizeOptions>();
+  op.Check(options != nullptr && options->boundaries() != nullptr, "has no boundaries");
+  op.CheckSupported(op.IsFloat(0), "has an input of integers; floats are supported");
+  const std::vector<float> bounds(options->boundaries()->begin(), options->boundaries()->end());
+  const std::string x = op.Emit("Unsqueeze", {op.Real(0), op.IntList({-1})});
+  const std::string above = op.Emit("Cast", {op.Emit("GreaterOrEqual", {x, op.FloatList(bounds)})},
+                                    {{"to", int64_t{onnx::TensorProto::FLOAT}}});
+  const std::string sum =
+      op.Emit("ReduceSum", {above, op.IntList({-1})}, {{"keepdims", int64_t{0}}});
+  op.GiveStored(op.Emit("Cast", {sum}, {{"to", int64_t{onnx::TensorProto::INT32}}}));
+}
+
 constexpr Entry kReduceEntries[] = {
     {BuiltinOperator_MEAN, [](OpWriter& op) { TranslateReduce(op, "ReduceMean"); }},
     {BuiltinOperator_SUM, [](OpWriter& op) { TranslateReduce(op, "ReduceSum"); }},
@@ -97,6 +111,7 @@ constexpr Entry kReduceEntries[] = {
     {BuiltinOperator_ARG_MIN, [](OpWriter& op) { TranslateArg(op, "ArgMin"); }},
     {BuiltinOperator_CUMSUM, TranslateCumsum},
     {BuiltinOperator_TOPK_V2, TranslateTopK},
+    {BuiltinOperator_BUCKETIZE, TranslateBucketize},
 };
 
 }  // namespace

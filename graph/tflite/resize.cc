@@ -13,12 +13,14 @@ const char* Coordinates(const T* options) {
 }
 
 void GiveResize(OpWriter& op, OpAttributes attributes) {
-  const std::vector<int64_t> size = op.Ints(1, "sizes of the result");
-  op.Check(op.InRank(0) == 4 && size.size() == 2, "input and size have ", op.InRank(0), " and ",
-           size.size(), " dimensions, expected 4 and 2");
+  const int64_t count = NumElements(op.InShape(1));
+  op.Check(op.InRank(0) == 4 && count == 2, "input and size have ", op.InRank(0), " and ", count,
+           " dimensions, expected 4 and 2");
+  // What follows from sizes that are open here is known when the graph is built.
+  const std::string size = op.Knows(1) ? op.IntList(op.Ints(1, "sizes of the result")) : op.List(1);
   attributes.emplace_back("axes", std::vector<int64_t>{2, 3});
   const std::string x = op.ToChannelsFirst(op.Real(0));
-  op.GiveReal(op.ToChannelsLast(op.Emit("Resize", {x, "", "", op.IntList(size)}, attributes)));
+  op.GiveReal(op.ToChannelsLast(op.Emit("Resize", {x, "", "", size}, attributes)));
 }
 
 void TranslateBilinear(OpWriter& op) {

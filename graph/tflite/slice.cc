@@ -107,7 +107,7 @@ std::string ComputedSlice(OpWriter& op, const StridedSliceOptions& options) {
 void TranslateStridedSlice(OpWriter& op) {
   const auto* options = op.Options<StridedSliceOptions>();
   op.Check(options != nullptr, "has no options; the file is damaged");
-  if (!op.IsConstant(2)) return op.GiveMoved(ComputedSlice(op, *options));
+  if (!op.Knows(2)) return op.GiveMoved(ComputedSlice(op, *options));
   const Bounds b = ReadBounds(op, *options);
   std::string y = op.Moved(0);
   if (!b.axes.empty())

@@ -5,47 +5,77 @@
 namespace rshift::tflite {
 namespace {
 
+// Of each dimension of space: two of an image [N, H, W, C], one of a row [N, W, C]. N may be open.
 struct Blocks {
-  std::vector<int64_t> size, before, after;  // height, width
+  std::vector<int64_t> size, before, after;
+  int64_t each = 1;  // images of the batch that one becomes
 };
 
 Blocks ReadBlocks(const OpWriter& op, const char* role) {
-  const std::vector<int64_t> size = op.Ints(1, "block sizes"), edges = op.Ints(2, role);
-  op.CheckSupported(op.InRank(0) == 4 && size.size() == 2 && edges.size() == 4, "has ",
-                    op.InRank(0), " dimensions and ", size.size(),
-                    " block sizes; 4 and 2 are supported");
-  op.Check(size[0] > 0 && size[1] > 0, "has a block size below 1");
-  return {size, {edges[0], edges[2]}, {edges[1], edges[3]}};
+  Blocks b;
+  b.size = op.Ints(1, "block sizes");
+  const std::vector<int64_t> edges = op.Ints(2, role);
+  const auto count = static_cast<int64_t>(b.size.size());
+  op.CheckSupported((op.InRank(0) == 4 || op.InRank(0) == 3) && count == op.InRank(0) - 2, "has ",
+                    op.InRank(0), " dimensions and ", count,
+                    " block sizes; 4 and 2, 3 and 1 are supported");
+  op.Check(static_cast<int64_t>(edges.size()) == 2 * count, "has ", edges.size(), " ", role,
+           " for ", count, " block sizes");
+  for (size_t d = 0; d < b.size.size(); ++d) {
+    op.Check(b.size[d] > 0, "has a block size below 1");
+    b.each *= b.size[d];
+    b.before.push_back(edges[2 * d]);
+    b.after.push_back(edges[2 * d + 1]);
+  }
+  return b;
 }
 
 // [N, h B, w B, C] -> [B, B, N, h, w, C]: the place in the block leads the batch.
 void TranslateSpaceToBatch(OpWriter& op) {
   const Blocks b = ReadBlocks(op, "pads");
   const Shape x = op.InShape(0);
-  const int64_t h = x[1] + b.before[0] + b.after[0], w = x[2] + b.before[1] + b.after[1];
-  op.Check(h % b.size[0] == 0 && w % b.size[1] == 0, "pads the image to ", h, " x ", w,
-           ", which blocks of ", b.size[0], " x ", b.size[1], " do not divide");
-  const std::string pads =
-      op.IntList({0, b.before[0], b.before[1], 0, 0, b.after[0], b.after[1], 0});
-  const std::string padded = op.Emit("Pad", {op.Real(0), pads});
-  const std::string cut =
-      op.Reshaped(padded, {x[0], h / b.size[0], b.size[0], w / b.size[1], b.size[1], x[3]});
-  const std::string y = op.Transposed(cut, {2, 4, 0, 1, 3, 5});
-  op.GiveReal(op.Reshaped(y, {x[0] * b.size[0] * b.size[1], h / b.size[0], w / b.size[1], x[3]}));
+  const auto count = static_cast<int64_t>(b.size.size());
+  std::vector<int64_t> pads(x.size() * 2), cut = {-1}, y = {-1};
+  std::vector<int64_t> places, order = {0};  // dimensions of `cut`
+  for (int64_t d = 0; d < count; ++d) {
+    const int64_t padded = x[d + 1] + b.before[d] + b.after[d];
+    op.Check(padded % b.size[d] == 0, "pads dimension ", d + 1, " to ", padded,
+             " elements, which blocks of ", b.size[d], " do not divide");
+    pads[d + 1] = b.before[d];
+    pads[x.size() + d + 1] = b.after[d];
+    cut.insert(cut.end(), {padded / b.size[d], b.size[d]});
+    y.push_back(padded / b.size[d]);
+    places.push_back(2 * d + 2);
+    order.push_back(2 * d + 1);
+  }
+  cut.push_back(x.back());
+  y.push_back(x.back());
+  order.push_back(2 * count + 1);
+  order.insert(order.begin(), places.begin(), places.end());
+  const std::string padded = op.Emit("Pad", {op.Real(0), op.IntList(pads)});
+  op.GiveReal(op.Reshaped(op.Transposed(op.Reshaped(padded, cut), order), y));
 }
 
 void TranslateBatchToSpace(OpWriter& op) {
   const Blocks b = ReadBlocks(op, "crops");
   const Shape x = op.InShape(0);
-  const int64_t each = b.size[0] * b.size[1];
-  op.Check(x[0] % each == 0, "has ", x[0], " images for blocks of ", each);
-  const std::string cut =
-      op.Reshaped(op.Real(0), {b.size[0], b.size[1], x[0] / each, x[1], x[2], x[3]});
-  const std::string moved = op.Transposed(cut, {2, 3, 0, 4, 1, 5});
-  const int64_t h = x[1] * b.size[0], w = x[2] * b.size[1];
-  const std::string y = op.Reshaped(moved, {x[0] / each, h, w, x[3]});
-  op.GiveReal(op.Emit("Slice", {y, op.IntList({b.before[0], b.before[1]}),
-                                op.IntList({h - b.after[0], w - b.after[1]}), op.IntList({1, 2})}));
+  const auto count = static_cast<int64_t>(b.size.size());
+  std::vector<int64_t> cut = b.size, y = {-1}, order = {count}, ends, axes;
+  cut.push_back(-1);
+  for (int64_t d = 0; d < count; ++d) {
+    const int64_t size = x[d + 1] * b.size[d];
+    cut.push_back(x[d + 1]);
+    y.push_back(size);
+    order.insert(order.end(), {count + 1 + d, d});
+    ends.push_back(size - b.after[d]);
+    axes.push_back(d + 1);
+  }
+  cut.push_back(x.back());
+  y.push_back(x.back());
+  order.push_back(2 * count + 1);
+  const std::string moved = op.Transposed(op.Reshaped(op.Real(0), cut), order);
+  op.GiveReal(op.Emit(
+      "Slice", {op.Reshaped(moved, y), op.IntList(b.before), op.IntList(ends), op.IntList(axes)}));
 }
 
 constexpr Entry kSpaceEntries[] = {

@@ -48,7 +48,7 @@ void TranslateConv3D(OpWriter& op) {
 // Inputs: the shape of the result, weights [D, H, W, O, I], x, bias.
 void TranslateConv3DTranspose(OpWriter& op) {
   const Conv3DOptions& options = CheckedOptions(op, 2);
-  const std::vector<int64_t> size = op.Ints(0, "sizes of the result");
+  const std::vector<int64_t> size = op.Ints(0, "sizes of the result", 1);
   op.Check(size.size() == 5, "gives its result ", size.size(), " dimensions, expected 5");
   const Shape x = op.InShape(2), w = op.InShape(1);
   const int64_t strides[] = {options.stride_d(), options.stride_h(), options.stride_w()};

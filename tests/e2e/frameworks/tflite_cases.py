@@ -189,6 +189,9 @@ def cases():
         (4, 5, 4, 8), int8='same')
     add('batch_to_space', 'BATCH_TO_SPACE_ND', [(4, 5, 4, 8), ints(2, 2), np.array([[1, 1], [0, 2]], np.int32)],
         (1, 8, 6, 8), int8='same')
+    add('bucketize', 'BUCKETIZE', [(2, 30)], (2, 30), 'BucketizeOptions', dict(boundaries=[-1.5, 0, 0.25, 2]), out_type='int32')
+    add('space_to_batch_row', 'SPACE_TO_BATCH_ND', [(2, 9, 5), ints(4), np.array([[3, 0]], np.int32)], (8, 3, 5), int8='same')
+    add('batch_to_space_row', 'BATCH_TO_SPACE_ND', [(8, 3, 5), ints(4), np.array([[2, 1]], np.int32)], (2, 9, 5), int8='same')
     volume = dict(strideD=1, strideH=2, strideW=1, fusedActivationFunction=ACTIVATIONS['relu'])
     for padding, size in (('SAME', (4, 3, 4)), ('VALID', (3, 2, 2))):
         add(f'conv_3d_{padding.lower()}', 'CONV_3D', [(2, 4, 6, 4, 3), weights(2, 3, 3, 3, 5), weights(5)], (2, *size, 5),
