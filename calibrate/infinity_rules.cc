@@ -90,7 +90,6 @@ std::vector<InfinityRule> InfinityRules(const Graph& graph) {
     rule.positive = rule.positive && by.positive;
   };
   for (const ValueId id : graph.outputs) narrow(id, kNone);
-  for (const ValueId id : graph.inputs) narrow(id, kNone);  // a sample's values: finite
   for (size_t n = graph.nodes().size(); n-- > 0;) {
     const Node& node = graph.nodes()[n];
     const InfinityRule out = rules[node.outputs[0].index()];

@@ -1,4 +1,4 @@
-// Where infinities are a mask and not an overflow. Not for use outside calibrate/ and its tests.
+// Where infinities are a mask and not an overflow.
 #ifndef RSHIFT_CALIBRATE_INFINITY_RULES_H_
 #define RSHIFT_CALIBRATE_INFINITY_RULES_H_
 

@@ -95,7 +95,7 @@ void CheckFits(const std::vector<Sample>& samples, const std::vector<InputSpec>&
                      inputs[i].name, "': has ", sample.inputs[i].size(), " values, expected ",
                      elements, " of shape ", ToString(inputs[i].shape));
       const std::vector<float>& values = sample.inputs[i];
-      const size_t bad = FirstNotFinite(values);
+      const size_t bad = FirstRefused(values, inputs[i].masks);
       RSHIFT_REQUIRE(bad == values.size(), ErrorCode::kInvalidInput, "sample '", sample.name,
                      "', input '", inputs[i].name, "': element ", bad, " is ", values[bad],
                      ", expected finite values");

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "calibrate/data/presets.h"
+#include "calibrate/infinity_rules.h"
 #include "pipeline/usage.h"
 
 namespace rshift {
@@ -136,9 +137,11 @@ std::vector<InputPreprocess> OfPreset(const std::string& name,
 }  // namespace
 
 std::vector<InputSpec> InputSpecs(const Graph& graph) {
+  const std::vector<InfinityRule> rules = InfinityRules(graph);
   std::vector<InputSpec> specs;
   for (const ValueId id : graph.inputs) {
-    specs.push_back({graph.value(id).name, graph.value(id).shape});
+    const Value& value = graph.value(id);
+    specs.push_back({value.name, value.shape, {}, rules[id.index()].negative});
   }
   return specs;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 #include "pipeline/program_interface.h"
@@ -23,10 +24,29 @@ std::optional<InputIntegers> IntegersOf(const ProgramImage& image, const Binding
   return InputIntegers{record.scale, record.zero_point, type.qmin(), type.qmax()};
 }
 
+// Whether minus infinities of the input may be a mask: bytes have none, and products of them are
+// NaN.
+bool MayMask(const ProgramImage& image, int32_t input) {
+  if (image.tensors[input].dtype != DType::kF32) return false;
+  std::set<int32_t> holders{input};
+  for (const Command& command : image.commands) {
+    const OpSpec& spec = *FindOp(command.opcode);
+    const bool reads = std::any_of(spec.fields.begin(), spec.fields.end(), [&](const FieldSpec& f) {
+      return IsTensor(f.kind) && f.kind != FieldKind::kTensorOut &&
+             holders.contains(command.Tensor(f.field));
+    });
+    if (!reads) continue;
+    if (spec.op_class == OpClass::kInteger || spec.traits.macs != MacForm::kNone) return false;
+    if (spec.op_class == OpClass::kMove) holders.insert(command.Tensor(Field::kDst));
+  }
+  return true;
+}
+
 std::vector<InputSpec> SpecsOf(const ProgramImage& image) {
   std::vector<InputSpec> specs;
   for (const Binding& input : image.inputs)
-    specs.push_back({input.name, OnnxShape(image.tensors[input.tensor]), IntegersOf(image, input)});
+    specs.push_back({input.name, OnnxShape(image.tensors[input.tensor]), IntegersOf(image, input),
+                     MayMask(image, input.tensor)});
   return specs;
 }
 

@@ -47,6 +47,7 @@ struct InputSpec {
   std::string name;
   Shape shape;
   std::optional<InputIntegers> integers = {};
+  bool masks = false;  // minus infinity is a mask, as of an attention, not an error
 };
 
 // One sample: an F32 array per model input, in ONNX order and shape.

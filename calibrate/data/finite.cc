@@ -29,4 +29,11 @@ size_t FirstNotFinite(std::span<const float> values) {
   return at;
 }
 
+size_t FirstRefused(std::span<const float> values, bool masks) {
+  size_t at = FirstNotFinite(values);
+  while (masks && at < values.size() && values[at] < 0 && std::isinf(values[at]))
+    at += 1 + FirstNotFinite(values.subspan(at + 1));
+  return at;
+}
+
 }  // namespace rshift

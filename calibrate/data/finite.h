@@ -9,6 +9,8 @@ namespace rshift {
 
 // The index of the first value that is NaN or infinite; values.size() when there is none.
 size_t FirstNotFinite(std::span<const float> values);
+// As that; minus infinities pass where they are `masks`.
+size_t FirstRefused(std::span<const float> values, bool masks);
 
 }  // namespace rshift
 

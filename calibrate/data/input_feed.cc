@@ -130,7 +130,7 @@ std::string InputFeed::name(int64_t index) const {
 std::vector<float> InputFeed::Read(int64_t index) const {
   const auto [source, at] = Locate(index);
   std::vector<float> values = source->Read(at);
-  const size_t bad = FirstNotFinite(values);
+  const size_t bad = FirstRefused(values, spec_.masks);
   RSHIFT_REQUIRE(bad == values.size(), ErrorCode::kInvalidInput, source->where(at), ": input '",
                  spec_.name, "': element ", bad, " (at ", Position(bad, spec_.shape), ") is ",
                  values[bad], ", expected finite values; mend or remove the sample");

@@ -25,7 +25,7 @@ class InputFeed {
 
   int64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
   std::string name(int64_t index) const;
-  // Throws kInvalidInput for a value that is not finite.
+  // Throws kInvalidInput for a value that is not finite; minus infinities may be masks (InputSpec).
   std::vector<float> Read(int64_t index) const;
   std::string StoredSha256(int64_t index) const;
   SampleSource source(int64_t index) const;

@@ -26,12 +26,15 @@ MASKS = {
 
 
 def attention(path, mask):
-    """One head; the mask is an array, or None: computed of the input `keep`, which is 1 where there is something."""
+    """One head; the mask is an array, None: computed of the input `keep`, which is 1 where there is something, or
+    'given': an input of the model itself."""
     r = np.random.default_rng(3)
     constants = {'zero': np.float32(0)} | {w: r.normal(0, WIDTH**-0.5, (WIDTH, WIDTH)).astype(np.float32) for w in 'qkv'}
     inputs = {'x': [1, 1, KEYS, WIDTH]}
     computed = []
-    if mask is None:
+    if isinstance(mask, str):
+        inputs['mask'] = [1, 1, KEYS, KEYS]
+    elif mask is None:
         inputs['keep'] = [1, 1, KEYS, KEYS]
         constants |= {'never': np.float32(NEVER), 'half': np.float32(0.5)}
         computed = [helper.make_node('Greater', ['keep', 'half'], ['kept']),
@@ -96,3 +99,51 @@ def test_integers_without_a_guard(tmp_path, mode):
     program = tmp_path / 'net.rshift'
     pipeline.deploy(model, program, mode=mode, table=table)
     assert pipeline.f32_commands(program) == {}
+
+
+def given_masks(count):
+    """Other keys are left out in each sample; the first never."""
+    masks = np.where(np.random.default_rng(5).random((count, 1, KEYS, KEYS)) < 0.4, NEVER, 0).astype(np.float32)
+    masks[..., 0] = 0
+    return masks
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_mask_with_infinities_as_an_input(tmp_path, mode):
+    model = attention(tmp_path / 'net.onnx', 'given')
+    x, masks = samples(32), given_masks(32)
+    data = tmp_path / 'data.npz'
+    np.savez(data, x=x, mask=masks)
+    y, _ = run_f32(model, tmp_path, {'x': x, 'mask': masks})
+    session = onnxruntime.InferenceSession(model, providers=['CPUExecutionProvider'])
+    wanted = np.stack([session.run(None, {'x': a[None], 'mask': m[None]})[0] for a, m in zip(x, masks, strict=True)])
+    np.testing.assert_allclose(y, wanted.reshape(y.shape), atol=1e-5)
+
+    table = pipeline.calibrate(model, data, tmp_path / 'net.table.yaml', samples=32)
+    program = tmp_path / 'net.rshift'
+    pipeline.deploy(model, program, mode=mode, table=table)
+    pipeline.run('model_runner', program, '--dataset', data, '--output', tmp_path / 'i.npz')
+    found = np.load(tmp_path / 'i.npz')['y']
+    assert 10 * np.log10((y**2).sum() / ((found - y)**2).sum()) > 25
+
+
+@pytest.mark.parametrize('value', (np.nan, np.inf))
+def test_what_is_no_mask_is_refused(tmp_path, value):
+    model = attention(tmp_path / 'net.onnx', 'given')
+    masks = given_masks(2)
+    masks[1, 0, 2, 3] = value
+    np.savez(tmp_path / 'data.npz', x=samples(2), mask=masks)
+    error = pipeline.fails('model_calibrate', model, '--dataset', tmp_path / 'data.npz', '-o', tmp_path / 't.yaml')
+    assert "data.npz:1: input 'mask': element 15" in error and 'expected finite values' in error
+
+
+def test_an_infinity_that_a_product_reads_is_refused(tmp_path):
+    model = attention(tmp_path / 'net.onnx', 'given')
+    x = samples(2)
+    x[1, 0, 0, 3] = NEVER
+    np.savez(tmp_path / 'data.npz', x=x, mask=given_masks(2))
+    program = tmp_path / 'f32.rshift'
+    pipeline.run('model_deploy', model, '--mode', 'f32', '-o', program)
+    for command in (('model_calibrate', model, '-o', tmp_path / 't.yaml'), ('model_runner', program, '--output', tmp_path / 'y.npz')):
+        error = pipeline.fails(*command, '--dataset', tmp_path / 'data.npz')
+        assert "data.npz:1: input 'x': element 3" in error and 'is -inf, expected finite values' in error
