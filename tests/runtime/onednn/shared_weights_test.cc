@@ -75,7 +75,11 @@ TEST(SharedWeights, AreHeldOnceForAllSessions) {
   EXPECT_EQ(results_of(*sessions[1]), expected);
   sessions.clear();
   Session again(program, {.threads = 1});
-  EXPECT_GE(again.memory().steps, sizeof(float) * k * n);
+  // Without AVX-512 oneDNN multiplies by the constant where it lies.
+  if (CpuSupports(Isa::kAvx512Vnni))
+    EXPECT_GE(again.memory().steps, sizeof(float) * k * n);
+  else
+    EXPECT_LE(again.memory().steps, memory);
   EXPECT_EQ(results_of(again), expected);
 }
 
