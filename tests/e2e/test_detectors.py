@@ -100,7 +100,9 @@ def test_the_equalization_that_is_tried_finds_more_faces(shared, tmp_path, repor
         for equalize in ('table', 'auto'):
             found[equalize] = detectors.recall_and_precision(boxes(mode, '--equalize', equalize), wanted)[:2]
             report(f'{detector.name}, --equalize {equalize}, {mode}: recall and precision {found[equalize]}')
-        assert min(found['auto']) >= 0.94 and all(a > b for a, b in zip(found['auto'], found['table'])), (mode, found)
+        # One box moves a figure by .009, and CPU types with other sums of the float network move one box.
+        assert min(found['auto']) >= 0.94 and found['auto'] != found['table'], (mode, found)
+        assert all(a >= b for a, b in zip(found['auto'], found['table'])), (mode, found)
 
 
 def test_boxes_are_judged(shared, tmp_path):
