@@ -8,6 +8,7 @@ namespace rshift::tflite {
 namespace {
 
 constexpr int kMostRuns = 10'000;
+constexpr size_t kMostSteps = 2'000'000;  // tensors and operators, counted at each run
 
 using Number = std::optional<int64_t>;
 using Numbers = std::vector<Number>;
@@ -72,7 +73,10 @@ std::optional<int> CountRuns(const File& file, const SubGraph& condition, const 
                              const std::vector<int>& inputs) {
   Numbers numbers;
   for (const int i : inputs) numbers.push_back(StoredNumber(file, file.tensor(i)));
-  for (int runs = 0; runs <= kMostRuns; ++runs) {
+  size_t steps = 0;
+  for (int runs = 0; runs <= kMostRuns && steps <= kMostSteps; ++runs) {
+    for (const SubGraph* graph : {&condition, &body})
+      steps += graph->tensors()->size() + graph->operators()->size();
     const Number goes_on = Outputs(file, condition, numbers).at(0);
     if (!goes_on) return {};
     if (*goes_on == 0) return runs;
