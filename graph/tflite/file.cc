@@ -128,6 +128,7 @@ void File::AddCalls(const SubGraph& graph, std::vector<int> tensors, int depth) 
     if (CodeOf(*op) == BuiltinOperator_WHILE) {
       const std::vector<int> made = Indices(op->outputs());
       std::vector<bool> renamed;
+      renamed.reserve(made.size());
       for (const int i : made)
         renamed.push_back(std::find(leave.begin(), leave.end(), i) == leave.end());
       std::vector<int> results;
