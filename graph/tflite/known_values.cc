@@ -136,7 +136,8 @@ bool IsShortList(const Tensor& tensor) {
 
 std::optional<int64_t> CombinedInts(BuiltinOperator code, std::optional<int64_t> a,
                                     std::optional<int64_t> b) {
-  if (!a || !b || std::abs(*a) > kLargest || std::abs(*b) > kLargest) return {};
+  const auto is_small = [](Known x) { return x && *x >= -kLargest && *x <= kLargest; };
+  if (!is_small(a) || !is_small(b)) return {};
   switch (code) {
     case BuiltinOperator_ADD:
       return *a + *b;
