@@ -13,6 +13,13 @@ constexpr const char* kReduceNames[] = {
 
 }  // namespace
 
+Op::Op() = default;
+Op::Op(const Op&) = default;
+Op::Op(Op&&) noexcept = default;
+Op& Op::operator=(const Op&) = default;
+Op& Op::operator=(Op&&) noexcept = default;
+Op::~Op() = default;
+
 const char* OpName(const Op& op) {
   return std::visit(Overloaded{
                         [](const Conv&) { return "Conv"; },

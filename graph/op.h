@@ -4,6 +4,8 @@
 #ifndef RSHIFT_GRAPH_OP_H_
 #define RSHIFT_GRAPH_OP_H_
 
+#include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "graph/ops/activation.h"
@@ -22,7 +24,7 @@
 
 namespace rshift {
 
-using Op = std::variant<
+using OpVariant = std::variant<
     // float, ONNX semantics
     Conv, ConvTranspose, MatMul, MaxPool, AveragePool, Binary, Where, Clip, LeakyRelu, PRelu, Unary,
     BatchNorm, LayerNorm, InstanceNorm, Lrn, Softmax, Reduce, ArgMax, Resize, FakeQuantize,
@@ -42,6 +44,25 @@ using Op = std::variant<
     isa::AveragePoolS16, QNormalizeS16, isa::AddShiftedS16, QSoftmaxS16, isa::ExtremumS16,
     isa::BatchedMatMulS16, QQuotientSoftmaxS16, QChannelTablesS16, QResizeS16, isa::DivS16,
     isa::CompareS16, isa::ModS16, QPowS16>;
+
+template <typename T, typename Variant>
+inline constexpr bool kIsAlternative = false;
+template <typename T, typename... Ts>
+inline constexpr bool kIsAlternative<T, std::variant<Ts...>> = (std::is_same_v<T, Ts> || ...);
+
+// The variant with its special members compiled once, in op.cc: what copies or destroys a node would
+// otherwise instantiate each of them for a hundred types, which was most of the time of compiling it.
+struct Op : OpVariant {
+  Op();
+  template <typename T>
+    requires kIsAlternative<std::remove_cvref_t<T>, OpVariant>
+  Op(T&& op) : OpVariant(std::in_place_type<std::remove_cvref_t<T>>, std::forward<T>(op)) {}
+  Op(const Op&);
+  Op(Op&&) noexcept;
+  Op& operator=(const Op&);
+  Op& operator=(Op&&) noexcept;
+  ~Op();
+};
 
 // "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
 const char* OpName(const Op& op);

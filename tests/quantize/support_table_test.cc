@@ -144,7 +144,7 @@ Forms FormsOf(std::type_identity<Cast>) { return {}; }  // between types
 // The operators of float graphs come first in the variant, Cast is the last of them.
 template <size_t I = 0>
 void AppendForms(Forms* forms) {
-  using T = std::variant_alternative_t<I, Op>;
+  using T = std::variant_alternative_t<I, OpVariant>;
   const Forms own = FormsOf(std::type_identity<T>{});
   forms->insert(forms->end(), own.begin(), own.end());
   if constexpr (!std::is_same_v<T, Cast>) AppendForms<I + 1>(forms);
