@@ -38,23 +38,25 @@ suites() {
     --no-tests=error --output-on-failure --output-junit "$PWD/$results/$name/ctest.xml"
 }
 
-# end_to_end PRESET [PYTEST ARGUMENT...]: drives the programs of a preset; nothing without the oracles.
+# end_to_end PRESET PART PYTEST ARGUMENT...: drives the programs of a preset; nothing without the oracles. The results
+# of a part are a file of their own, empty until the part has ended.
 end_to_end() {
-  local preset=$1
-  shift
+  local preset=$1 part=$2
+  shift 2
   [ "$oracles" = present ] || return 0
   mkdir -p "$results/$preset"
+  : >"$results/$preset/pytest-$part.xml"
   # A folder of its own: in /tmp pytest deletes all but the last three runs', though one be at work.
-  RSHIFT_BIN="$PWD/build/$preset/bin" "$python" -m pytest tests/e2e -q -p no:cacheprovider \
-    --basetemp="$results/tmp-$preset" -o tmp_path_retention_policy=failed \
-    --junitxml="$results/$preset/pytest.xml" "$@"
+  RSHIFT_BIN="$PWD/build/$preset/bin" "$python" -m pytest -q -p no:cacheprovider \
+    --basetemp="$results/tmp-$preset-$part" -o tmp_path_retention_policy=failed \
+    --junitxml="$results/$preset/pytest-$part.xml" "$@"
 }
 
 # Tests of arithmetic, plans and texts: the sanitized programs run that code in the end-to-end pass.
 unsanitized="quantize/numerics;numerics;quantize;quantize/ranges;quantize/equalize;codegen;pipeline;target;conformance;bench"
 
-# The second lane: what does not need the machine's whole attention runs beside the end-to-end suite.
-sanitizers_and_style() {
+# The second lane, beside the first part of the end-to-end suite; its second part ends it.
+second_lane() {
   local status=0
   step "compiling the asan preset"
   if { cmake --preset asan "${launcher[@]}" "-DRSHIFT_SKIPPED_TEST_FOLDERS=$unsanitized" >/dev/null &&
@@ -62,7 +64,7 @@ sanitizers_and_style() {
     step "C++ suites under the sanitizers"
     suites asan asan "$(nproc)" --label-exclude "benchmark|oracle|style" || status=1
     step "short end-to-end pass under the sanitizers"
-    end_to_end asan -m sanitized || status=1
+    end_to_end asan sanitized tests/e2e -m sanitized || status=1
   else
     tail -50 "$results/asan-build.log"
     status=1
@@ -71,6 +73,8 @@ sanitizers_and_style() {
   suites style release 1 --label-regex style || status=1
   step "contributing: a newcomer's steps on a copy of the sources"
   suites contributing release 1 --label-regex contributing || status=1
+  step "end-to-end suite, second part"
+  end_to_end release 2 "${second_part[@]}" || status=1
   step "second lane done"
   return $status
 }
@@ -97,12 +101,14 @@ if "$python" -c 'import cv2, numpy, onnx, onnxruntime, pytest' 2>/dev/null; then
 step "3/4 C++ suites (3 minutes)"
 suites release release "$(nproc)" --label-exclude "benchmark|oracle|style|contributing" || failed=1
 
-step "4/4 end-to-end suite; beside it the sanitizers, clang-format, clang-tidy, contributing (30 minutes)"
-sanitizers_and_style >"$results/lane2.log" 2>&1 &
+step "4/4 end-to-end suite; beside it the sanitizers, clang-format, clang-tidy, contributing (40 minutes)"
+first_part=(tests/e2e/test_[a-p]*.py)
+second_part=(tests/e2e/test_[q-z]*.py)
+second_lane >"$results/lane2.log" 2>&1 &
 lane2=$!
 trap 'kill $lane2 2>/dev/null' EXIT
-end_to_end release || failed=1
-step "end-to-end suite done"
+end_to_end release 1 "${first_part[@]}" || failed=1
+step "end-to-end suite, first part done"
 wait $lane2 || failed=1
 trap - EXIT
 cat "$results/lane2.log"
