@@ -6,7 +6,7 @@
 #
 #   tools/test.sh
 #
-# Takes up to 60 minutes on 2 cores; about half of that when ccache is warm. The last line is
+# Takes up to 90 minutes on 2 cores, 50 when ccache is warm. The last line is
 # `N passed, N failed, N skipped`; the lines above it name what was skipped and why.
 # Real models and photographs are looked for in $RSHIFT_SHARED (default ../shared).
 set -uo pipefail

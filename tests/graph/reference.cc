@@ -67,7 +67,7 @@ double Clamped(const Clamp& c, double x) {
 
 // Calls f(input row, input column, tap row, tap column, inside) for each tap of one output pixel.
 void ForTaps(const Window& w, const Shape& in, int64_t oh, int64_t ow,
-                    const std::function<void(int64_t, int64_t, int64_t, int64_t, bool)>& f) {
+             const std::function<void(int64_t, int64_t, int64_t, int64_t, bool)>& f) {
   for (int64_t kh = 0; kh < w.kernel_h; ++kh) {
     for (int64_t kw = 0; kw < w.kernel_w; ++kw) {
       const int64_t h = oh * w.stride_h - w.pad_top + kh * w.dilation_h;
@@ -94,7 +94,7 @@ Tensor RunConv(const Conv& op, const std::vector<Tensor>& in, const Shape& shape
 }
 
 Tensor RunConvTranspose(const ConvTranspose& op, const std::vector<Tensor>& in,
-                               const Shape& shape) {
+                        const Shape& shape) {
   Tensor out = Generate(shape, [&](const Shape& o) {
     return in.size() > 2 && !in[2].data.empty() ? in[2].data[o[1]] : 0.0;
   });
@@ -370,8 +370,7 @@ Tensor RunPad(const Pad& op, const Tensor& x, const Shape& shape) {
   });
 }
 
-Tensor RunGather(const Gather& op, const Tensor& x, const Tensor& indices,
-                        const Shape& shape) {
+Tensor RunGather(const Gather& op, const Tensor& x, const Tensor& indices, const Shape& shape) {
   const size_t rank = indices.shape.size();
   return Generate(shape, [&](const Shape& o) {
     const Shape at(o.begin() + op.axis, o.begin() + op.axis + rank);
@@ -523,7 +522,7 @@ Tensor Zeros(const Shape& shape) {
 }
 
 std::map<std::string, Tensor> RunAll(const Graph& graph,
-                                            const std::map<std::string, Tensor>& inputs) {
+                                     const std::map<std::string, Tensor>& inputs) {
   std::vector<Tensor> values(graph.value_count());
   for (int i = 0; i < graph.value_count(); ++i) {
     const Value& value = graph.value(ValueId(i));
@@ -558,8 +557,7 @@ std::map<std::string, Tensor> RunAll(const Graph& graph,
   return results;
 }
 
-std::map<std::string, Tensor> Run(const Graph& graph,
-                                         const std::map<std::string, Tensor>& inputs) {
+std::map<std::string, Tensor> Run(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
   const std::map<std::string, Tensor> all = RunAll(graph, inputs);
   std::map<std::string, Tensor> results;
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
