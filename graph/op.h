@@ -50,14 +50,13 @@ inline constexpr bool kIsAlternative = false;
 template <typename T, typename... Ts>
 inline constexpr bool kIsAlternative<T, std::variant<Ts...>> = (std::is_same_v<T, Ts> || ...);
 
-// The variant with its special members compiled once, in op.cc: what copies or destroys a node
-// would otherwise instantiate each of them for a hundred types, which was most of the time of
-// compiling it.
+// The variant, with its special members compiled once: each is a function for every operator.
+// clang-format off
 struct Op : OpVariant {
   Op();
   template <typename T>
-  requires kIsAlternative<std::remove_cvref_t<T>, OpVariant> Op(T&& op)
-      : OpVariant(std::in_place_type<std::remove_cvref_t<T>>, std::forward<T>(op)) {}
+    requires kIsAlternative<std::remove_cvref_t<T>, OpVariant>
+  Op(T&& op) : OpVariant(std::in_place_type<std::remove_cvref_t<T>>, std::forward<T>(op)) {}  // clang-format on
   Op(const Op&);
   Op(Op&&) noexcept;
   Op& operator=(const Op&);
