@@ -42,8 +42,9 @@ function(rshift_add_test_options name)
   endif()
 endfunction()
 
-# GoogleTest's headers and the standard library's, parsed once for all tests (RSHIFT_PRECOMPILED_TEST_HEADERS, presets release
-# and asan). A test includes what it uses all the same: other presets compile it without.
+# GoogleTest's headers and the standard library's, parsed once for all tests (RSHIFT_PRECOMPILED_TEST_HEADERS, preset
+# release). A test includes what it uses all the same: other presets compile it without. Not for clang: what it
+# precompiles names its folder, so ccache has nothing for another checkout.
 function(rshift_precompile_test_headers)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cc CONTENT "")
   add_library(rshift_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cc)
