@@ -55,7 +55,7 @@ inline constexpr bool kIsAlternative<T, std::variant<Ts...>> = (std::is_same_v<T
 struct Op : OpVariant {
   Op();
   template <typename T>
-    requires kIsAlternative<std::remove_cvref_t<T>, OpVariant>
+    requires kIsAlternative<std::remove_cvref_t<T>, OpVariant>  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload)
   Op(T&& op) : OpVariant(std::in_place_type<std::remove_cvref_t<T>>, std::forward<T>(op)) {}  // clang-format on
   Op(const Op&);
   Op(Op&&) noexcept;
