@@ -7,7 +7,11 @@
 namespace rshift {
 namespace {
 
+#ifdef RSHIFT_SANITIZED
+constexpr int kGraphs = 60;
+#else
 constexpr int kGraphs = 300;
+#endif
 
 // Grows a graph by picking one of the moves below at random, with sizes that are never equal by
 // design.
