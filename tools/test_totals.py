@@ -76,7 +76,7 @@ def add_ctest(totals, folder, prefix, programs):
 
 
 def add_pytest(totals, folder, prefix):
-    """Adds every part that tools/test.sh has begun; one that has not ended left an empty file."""
+    """Adds every part that tools/test.sh names; one that has not ended left an empty file."""
     parts = sorted(glob.glob(os.path.join(folder, 'pytest-*.xml')))
     if not parts:
         totals.failed.append(f'{prefix}tests/e2e: pytest has not run')
