@@ -51,7 +51,7 @@ template <typename T, typename... Ts>
 inline constexpr bool kIsAlternative<T, std::variant<Ts...>> = (std::is_same_v<T, Ts> || ...);
 
 // The variant, with its special members compiled once: each is a function for every operator.
-// clang-format off: version 14 joins a requires clause with the constructor behind it
+// clang-format off
 struct Op : OpVariant {
   Op();
   template <typename T>
