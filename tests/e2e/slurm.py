@@ -2,11 +2,13 @@
 
 import contextlib
 import os
+import pathlib
 import secrets
 import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 CONFIGURATION = """ClusterName=one
@@ -64,8 +66,19 @@ def wait_until(true, what, folder, seconds=60):
 
 
 @contextlib.contextmanager
-def started(folder, cpus):
-    """The environment in which sbatch finds it; `folder` is empty."""
+def started(cpus):
+    """The environment in which sbatch finds it, and the folder of its files.
+
+    The folder has a short name of its own: Linux takes at most 107 bytes as the name of a socket, and a test's folder may be longer.
+    """
+    with tempfile.TemporaryDirectory(prefix='slurm') as name:
+        folder = pathlib.Path(name)
+        with started_in(folder, cpus) as env:
+            yield env, folder
+
+
+@contextlib.contextmanager
+def started_in(folder, cpus):
     host = socket.gethostname().split('.')[0]
     controller, node = free_ports(2)
     (folder / 'slurm.conf').write_text(CONFIGURATION.format(host=host, folder=folder, controller=controller, node=node, cpus=cpus))

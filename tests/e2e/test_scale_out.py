@@ -125,13 +125,12 @@ def test_an_array_of_slurm_and_its_merge(data, tmp_path):
         shutil.copy(data / name, tmp_path)
     shutil.copytree(data / 'photos', tmp_path / 'photos')
     (tmp_path / 'measure.sh').write_text(script)
-    (tmp_path / 'slurm').mkdir()
     submit = re.search(r'^JOB=.*\nsbatch .*$', DOCS, re.MULTILINE)[0]
-    with slurm.started(tmp_path / 'slurm', cpus=2) as env:
+    with slurm.started(cpus=2) as (env, folder):
         path = {'PATH': f'{pipeline.BIN}:{os.environ["PATH"]}', 'OMP_NUM_THREADS': '1'}
         done = subprocess.run(['bash', '-c', submit], cwd=tmp_path, env=env | path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        slurm.wait_for_jobs(env, tmp_path / 'slurm')
+        slurm.wait_for_jobs(env, folder)
     said = ''.join(log.read_text() for log in tmp_path.glob('slurm-*.out'))
     assert sorted(f.name for f in tmp_path.glob('*.stats')) == ['0.stats', '1.stats', '2.stats'], said
     assert (tmp_path / 'net.table.yaml').read_bytes() == (data / 'whole.yaml').read_bytes(), said
