@@ -49,7 +49,7 @@ StatisticsFile CollectStatistics(const Graph& graph, ObservedProgram& observed,
                                  const std::string& preprocess_text, const CollectOptions& options);
 
 // One table for each of `methods`. All work from the statistics alone, and omse from what
-// ReaderFunctions says, too. `threads`: 0: as many as the CPU has.
+// ReaderFunctions says, too. `threads`: 0: DefaultThreads().
 std::vector<CalibrationTable> DeriveTables(const StatisticsFile& statistics,
                                            std::span<const MethodOptions> methods,
                                            const TensorFunctions& readers = {}, int threads = 1);

@@ -11,7 +11,7 @@
 namespace rshift {
 
 struct FindBadOptions {
-  int threads = 0;  // 0: as many as the CPU has
+  int threads = 0;  // 0: DefaultThreads()
   ProgressFunction progress = {};
   std::function<bool()> interrupted = {};
 };

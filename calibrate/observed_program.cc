@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
+#include "runtime/threads.h"
 
 namespace rshift {
 
@@ -48,8 +49,7 @@ ObservedProgram::SessionOwner ObservedProgram::TakeSession() {
 }
 
 size_t ThreadCount(int asked, size_t samples) {
-  const size_t threads =
-      asked > 0 ? static_cast<size_t>(asked) : std::max(1u, std::thread::hardware_concurrency());
+  const size_t threads = static_cast<size_t>(asked > 0 ? asked : DefaultThreads());
   return std::clamp<size_t>(threads, 1, std::max<size_t>(samples, 1));
 }
 

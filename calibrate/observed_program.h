@@ -40,7 +40,7 @@ class ObservedProgram {
   std::vector<std::unique_ptr<Session>> idle_;  // guarded by mutex_
 };
 
-// `asked`, or as many as the CPU has where that is 0; at least 1, at most `samples`.
+// `asked`, or DefaultThreads() where that is 0; at least 1, at most `samples`.
 size_t ThreadCount(int asked, size_t samples);
 
 // Calls work(0) to work(threads - 1), each on a thread of its own, and waits for them. Where not

@@ -11,7 +11,7 @@ namespace rshift {
 
 // Fills `symmetric` and `asymmetric` of every tensor from its histogram, and `reason` where nobody
 // has given one yet. `tables`: derived from `statistics`, their ranges as they are written.
-// `threads`: 0: as many as the CPU has.
+// `threads`: 0: DefaultThreads().
 void DescribeRanges(const StatisticsFile& statistics, std::span<CalibrationTable> tables,
                     int threads = 1);
 

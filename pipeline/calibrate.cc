@@ -354,7 +354,7 @@ void CheckOptions(const CalibrateOptions& options) {
   RequireUsage(!options.skip_bad || options.data.empty(),
                "--skip-bad is for the files of a data set: samples in memory are read already");
   RequireUsage(options.threads >= 0, "--threads ", options.threads,
-               ": expected 0 (as many as the CPU has) or more");
+               ": expected 0 (OMP_NUM_THREADS, else as many as the CPU has) or more");
   if (options.statistics.empty()) {
     RequireUsage(!options.partial, "--partial needs --from-statistics");
     RequireUsage(!options.resume || !options.checkpoint.empty(), "--resume needs a checkpoint");

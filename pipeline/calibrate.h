@@ -47,7 +47,7 @@ struct CalibrateOptions {
   std::string shard = {};  // "I/N": every N-th of the chosen from I; "": all of them
   // Every float run by portable steps (runtime/f32/portable.h). Statistics say it of themselves.
   bool portable = false;
-  int threads = 0;  // samples in parallel; 0: as many as the CPU has
+  int threads = 0;  // samples in parallel; 0: DefaultThreads()
   // File to which partial statistics are saved now and then, "" for none. Stays when the work is
   // done; what is there is written over unless `resume` takes it up.
   std::string checkpoint = {};

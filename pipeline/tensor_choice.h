@@ -16,7 +16,7 @@
 namespace rshift {
 
 struct ChooseRangesOptions {
-  int threads = 0;        // work in parallel; 0: as many as the CPU has
+  int threads = 0;        // work in parallel; 0: DefaultThreads()
   bool portable = false;  // SessionOptions::portable of every run
   ProgressFunction progress = {};
   std::function<bool()> interrupted = {};  // polled; true: throw

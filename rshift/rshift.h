@@ -111,8 +111,8 @@ RSHIFT_API rshift_status rshift_program_output(const rshift_program* program, si
  * where there is none of that name. Lives as long as the program. */
 RSHIFT_API const char* rshift_program_metadata(const rshift_program* program, const char* key);
 
-/* Memory for tensors, kernels chosen for this CPU. `threads`: at most; 0: as many as the CPU has.
- */
+/* Memory for tensors, kernels chosen for this CPU. `threads`: at most; 0: OMP_NUM_THREADS, else as
+ * many as the CPU has. */
 RSHIFT_API rshift_status rshift_session_open(const rshift_program* program, int threads,
                                              rshift_session** session);
 /* NULL is allowed. */

@@ -63,7 +63,7 @@ typedef struct rshift_calibrate_options {
                            * model */
   int64_t samples;        /* 100 by default; -1: all */
   uint64_t seed;          /* which of them */
-  int threads;            /* as many as the CPU has by default */
+  int threads;            /* OMP_NUM_THREADS by default, else as many as the CPU has */
 
   rshift_bytes model_bytes; /* the content of the file in place of it */
   const rshift_input_shape* input_shapes;

@@ -80,8 +80,8 @@ bool CpuSupports(Isa isa);
 Isa BestIsa();
 
 struct SessionOptions {
-  // 0: as many as the CPU has. Run() uses fewer where they do not help (thread_count_tuner.h), as
-  // on a machine that is busy otherwise: the same bytes.
+  // 0: DefaultThreads() (threads.h). Run() uses fewer where they do not help
+  // (thread_count_tuner.h), as on a machine that is busy otherwise: the same bytes.
   int threads = 0;
   Isa isa = BestIsa();  // throws kUnsupported when the CPU lacks it
   // Nanoseconds of work that make a thread worth waking: below, a barrier and a possible wake-up

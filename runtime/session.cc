@@ -15,19 +15,18 @@
 #include "runtime/step.h"
 #include "runtime/steps/fused_epilogue.h"
 #include "runtime/thread_count_tuner.h"
+#include "runtime/threads.h"
 
 namespace rshift {
 namespace {
-
-constexpr int kMaxThreads = 1024;
 
 using Clock = std::chrono::steady_clock;
 
 int ChooseThreads(int asked) {
   RSHIFT_REQUIRE(asked >= 0 && asked <= kMaxThreads, ErrorCode::kInvalidInput, "threads: ", asked,
                  " is out of range, expected 1..", kMaxThreads,
-                 ", or 0 for as many as the CPU has");
-  return asked == 0 ? std::min(omp_get_num_procs(), kMaxThreads) : asked;
+                 ", or 0 for OMP_NUM_THREADS, else as many as the CPU has");
+  return asked == 0 ? DefaultThreads() : asked;
 }
 
 }  // namespace

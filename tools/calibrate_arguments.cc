@@ -58,7 +58,8 @@ void CalibrateArguments::AddTo(CLI::App& app) {
                    "long")
           ->excludes(from);
   app.add_option("--threads", threads,
-                 "samples in parallel; one more thread reads ahead (default: all cores)")
+                 "samples in parallel; one more thread reads ahead (default: OMP_NUM_THREADS or "
+                 "all cores)")
       ->check(CLI::Range(1, kMaxThreads));
   app.add_option("--statistics", statistics,
                  "also write the statistics: mergeable, any method later");

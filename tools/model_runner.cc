@@ -81,7 +81,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
                "or three times the time; integers have them anyway");
   app.add_option("--threads", a.threads,
                  "at most, of each stream; fewer where they do not help, as on a busy machine "
-                 "(default: all cores, shared by the streams)")
+                 "(default: OMP_NUM_THREADS or all cores, shared by the streams)")
       ->check(CLI::Range(1, kMaxThreads));
   app.add_option("--streams", a.streams,
                  "inferences in flight, for throughput: --dataset and --benchmark (default 1)")

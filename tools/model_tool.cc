@@ -346,7 +346,9 @@ void AddDiagnose(CLI::App& app, Arguments& a) {
   command->add_option("--samples", d.samples, "how many samples (default 32)");
   command->add_option("--seed", d.seed, "which samples are chosen (default 0)")
       ->check(NotNegative());
-  command->add_option("--threads", d.threads, "samples in parallel (default: all cores)")
+  command
+      ->add_option("--threads", d.threads,
+                   "samples in parallel (default: OMP_NUM_THREADS or all cores)")
       ->check(CLI::Range(1, kMaxThreads));
   command->add_flag("--strict", d.strict, "exit code 1 when anything is found");
   command->add_flag("--rules", d.rules, "list the rules and their limits instead");

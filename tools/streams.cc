@@ -1,7 +1,5 @@
 #include "tools/streams.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -12,6 +10,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "runtime/threads.h"
 
 namespace rshift {
 namespace {
@@ -50,7 +49,7 @@ class Turns {
 }  // namespace
 
 std::vector<Session> OpenSessions(const Program& program, int streams, SessionOptions options) {
-  if (options.threads == 0) options.threads = std::max(1, omp_get_num_procs() / streams);
+  if (options.threads == 0) options.threads = std::max(1, DefaultThreads() / streams);
   std::vector<Session> sessions;
   sessions.reserve(static_cast<size_t>(streams));
   for (int i = 0; i < streams; ++i) sessions.emplace_back(program, options);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/shape.h"
 #include "graph/import.h"
+#include "runtime/threads.h"
 #include "tools/paths.h"
 
 namespace rshift {
@@ -60,8 +61,6 @@ inline CLI::Validator NotNegative() {
                    text);
   });
 }
-
-constexpr int kMaxThreads = 1024;  // what the runtime takes
 
 // "NAME=path" -> {NAME, path}; a plain path -> {"", path}. A file that exists under the whole text
 // is a plain path.

@@ -18,8 +18,7 @@ struct ChannelExtremes {
 };
 
 // By tensor. `graph`: after RunPasses. Tensors that the program does not keep apart are left out.
-// What is not finite is passed over. The result does not depend on `threads` (0: as many as the CPU
-// has).
+// What is not finite is passed over. The result does not depend on `threads` (0: DefaultThreads()).
 std::map<std::string, ChannelExtremes> MeasureExtremes(const Graph& graph, const Dataset& samples,
                                                        int threads,
                                                        const ProgressFunction& progress);

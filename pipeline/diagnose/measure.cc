@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -25,6 +24,7 @@
 #include "quantize/equalize/apply.h"
 #include "quantize/types.h"
 #include "runtime/onednn/float_library.h"
+#include "runtime/threads.h"
 
 namespace rshift {
 namespace {
@@ -37,9 +37,7 @@ class Diagnosis {
   Diagnosis(const DiagnoseOptions& options, const ProgressFunction& progress,
             const NoteFunction& note)
       : options_(options), progress_(progress), note_(note) {
-    threads_ = options.threads > 0
-                   ? options.threads
-                   : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    threads_ = options.threads > 0 ? options.threads : DefaultThreads();
   }
 
   DiagnoseFacts Facts() {
@@ -187,7 +185,7 @@ void CheckOptions(const DiagnoseOptions& options) {
   RequireUsage(options.samples >= 1 && options.samples <= kMostDiagnoseSamples, "--samples ",
                options.samples, ": expected 1 to ", kMostDiagnoseSamples);
   RequireUsage(options.threads >= 0, "--threads ", options.threads,
-               ": expected 0 (as many as the CPU has) or more");
+               ": expected 0 (OMP_NUM_THREADS, else as many as the CPU has) or more");
   RequireUsage(options.label_offset == 0 || !options.labels.empty(),
                "--label-offset needs --labels");
 }

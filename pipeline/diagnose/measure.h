@@ -29,7 +29,7 @@ struct DiagnoseOptions {
   QuantMode mode = QuantMode::kSymmetric;
   int64_t samples = kDiagnoseSamples;
   uint64_t seed = 0;
-  int threads = 0;  // 0: as many as the CPU has
+  int threads = 0;  // 0: DefaultThreads()
 };
 
 // Throws UsageError (pipeline/usage.h) for options out of range or that contradict each other.

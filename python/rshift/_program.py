@@ -35,7 +35,7 @@ class Program:
     It is read only: any number of threads may call `run` at once, which computes without the GIL.
 
     source: a path, the bytes of a program file, or a Deployment. A file is mapped: nobody may shorten it meanwhile.
-    threads: the most that one run uses; 0: as many as the CPU has. The bytes of the outputs are the same for every number.
+    threads: the most that one run uses; 0: OMP_NUM_THREADS, else as many as the CPU has. The bytes of the outputs are the same for every number.
     limits: what one run may take, as 'seconds=600,arena=64G' or 'none'; '' for the defaults (about a minute, 16 GB).
     """
 

@@ -1,6 +1,8 @@
 """model_runner --benchmark: what it says adds up. No times are asserted."""
 
 import json
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -49,6 +51,13 @@ def test_commands_have_shares_of_time_and_of_the_peak(programs, threads):
     convolutions = [c for c in commands if c['command'] in ('conv', 'depthwise', 'matmul')]
     assert convolutions and all(c['gops'] > 0 for c in convolutions)
     assert sum(c['gops'] * c['median_ms'] for c in commands) == pytest.approx(2e-6 * found['macs'])
+
+
+@pytest.mark.parametrize('threads', [1, 3])
+def test_the_number_of_threads_is_that_of_openmp(programs, threads):
+    done = subprocess.run([pipeline.BIN / 'model_runner', programs['symmetric'], '--benchmark', '--json', '--iterations', '5'],
+                          env=os.environ | {'OMP_NUM_THREADS': str(threads)}, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)['threads'] == threads
 
 
 def test_what_has_no_peak_has_no_share_of_it(programs):

@@ -119,7 +119,8 @@ TEST(CalibrateTest, OptionsThatWouldBeIgnoredAreWrongUsage) {
   EXPECT_EQ(UsageErrorOf(options), "--resume needs a checkpoint");
   options = good;
   options.threads = -1;
-  EXPECT_EQ(UsageErrorOf(options), "--threads -1: expected 0 (as many as the CPU has) or more");
+  EXPECT_EQ(UsageErrorOf(options),
+            "--threads -1: expected 0 (OMP_NUM_THREADS, else as many as the CPU has) or more");
   for (const double percentile : {40.0, 100.5, std::nan("")}) {
     options = good;  // the method is kl
     options.method.percentile = percentile;
