@@ -149,9 +149,12 @@ class Chooser {
     double best = before;
     std::vector<int32_t> chosen;
     std::vector<std::vector<int32_t>> candidates = {DeadChannelsAlone(component)};
-    for (const double weight_share : {0.0, 0.5, 0.25})
-      candidates.push_back(Candidate(component, weight_share));
+    const ChannelShares shares = SharesOf(component);
+    for (const double of_weights : {0.0, 0.5, 0.25})
+      candidates.push_back(Candidate(component, shares, of_weights));
+    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
     for (const std::vector<int32_t>& candidate : candidates) {
+      if (candidate == none) continue;
       const double after = Signal(component, candidate);
       if (after <= best) continue;
       best = after;
@@ -202,9 +205,13 @@ class Chooser {
     return -10 * portable::Log10(std::max(noise, kNoNoise));
   }
 
-  // Factors r^(1 - a) / w^a: r the range of a channel beside that of its tensor, w that of the
-  // weights which read it beside those of their output channel.
-  std::vector<int32_t> Candidate(const Component& component, double a) const {
+  // By group: the range of a channel beside that of its tensor, and that of the weights which read
+  // it beside those of their output channel.
+  struct ChannelShares {
+    std::vector<double> range, weight;
+  };
+
+  ChannelShares SharesOf(const Component& component) const {
     std::vector<double> range(groups_.free.size(), 0), weight(groups_.free.size(), 0);
     for (const ValueId id : component.values) {
       const ChannelRanges& measured = *Measured(id);
@@ -225,11 +232,13 @@ class Chooser {
         w = std::max(w, share[c]);
       }
     }
-    return Rounded(component, range, weight, a);
+    return {std::move(range), std::move(weight)};
   }
 
-  std::vector<int32_t> Rounded(const Component& component, const std::vector<double>& range,
-                               const std::vector<double>& weight, double a) const {
+  // Factors range^(1 - a) / weight^a.
+  std::vector<int32_t> Candidate(const Component& component, const ChannelShares& shares,
+                                 double a) const {
+    const auto& [range, weight] = shares;
     std::vector<double> octaves(groups_.free.size(), 0);
     std::vector<bool> alive(groups_.free.size(), false), seen(groups_.free.size(), false);
     std::vector<double> known;

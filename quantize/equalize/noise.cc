@@ -132,17 +132,19 @@ std::vector<double> WeightShares(const Graph& graph, const ProductWeights& produ
 std::vector<double> DeadWeightExcess(const Graph& graph, const ProductWeights& product,
                                      const ChannelRanges& input,
                                      std::span<const int32_t> exponents) {
-  const Outputs outputs(graph, product);
   std::vector<double> excess(static_cast<size_t>(product.inputs), 0);
+  if (std::ranges::all_of(input.peak, [](float peak) { return peak > 0; })) return excess;
+  const Outputs outputs(graph, product);
+  const ScaledRange scaled(input, exponents);
   for (int64_t o = 0; o < product.outputs; ++o) {
     double largest = 0;
     outputs.ForEach(o, [&](size_t c, double w) {
-      if (input.peak[c] > 0) largest = std::max(largest, std::ldexp(std::fabs(w), exponents[c]));
+      if (input.peak[c] > 0) largest = std::max(largest, std::fabs(w) * scaled.factors[c]);
     });
     if (largest == 0) continue;
     outputs.ForEach(o, [&](size_t c, double w) {
       if (input.peak[c] > 0) return;
-      excess[c] = std::max(excess[c], std::ldexp(std::fabs(w), exponents[c]) / largest);
+      excess[c] = std::max(excess[c], std::fabs(w) * scaled.factors[c] / largest);
     });
   }
   return excess;
