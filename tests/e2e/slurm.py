@@ -70,8 +70,9 @@ def started(cpus):
     """The environment in which sbatch finds it, and the folder of its files.
 
     The folder has a short name of its own: Linux takes at most 107 bytes as the name of a socket, and a test's folder may be longer.
+    A job's last process may still write there: what cannot be removed then stays.
     """
-    with tempfile.TemporaryDirectory(prefix='slurm') as name:
+    with tempfile.TemporaryDirectory(prefix='slurm', ignore_cleanup_errors=True) as name:
         folder = pathlib.Path(name)
         with started_in(folder, cpus) as env:
             yield env, folder
@@ -79,6 +80,7 @@ def started(cpus):
 
 @contextlib.contextmanager
 def started_in(folder, cpus):
+    """The same in an empty `folder`."""
     host = socket.gethostname().split('.')[0]
     controller, node = free_ports(2)
     (folder / 'slurm.conf').write_text(CONFIGURATION.format(host=host, folder=folder, controller=controller, node=node, cpus=cpus))
